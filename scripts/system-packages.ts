@@ -1,0 +1,49 @@
+import { existsSync } from "node:fs"
+import { run, type Step } from "./steps.ts"
+
+/** Programs that tests drive, by the Debian package that brings them. */
+const needed: { package: string; present: () => boolean }[] = [
+  { package: "python3", present: () => existsSync("/usr/bin/python3") },
+  { package: "python3-websockets", present: () => pythonImports("websockets") },
+  { package: "tmux", present: () => onPath("tmux") },
+  { package: "util-linux", present: () => onPath("setsid", "script", "flock", "unshare") },
+  { package: "procps", present: () => onPath("ps", "pgrep") },
+]
+
+/**
+ * Installs what is missing where it may (root, apt-get), else names it and goes on: most tests need
+ * none of it, and those that do then fail by name.
+ */
+export const systemPackages: Step = {
+  name: "system packages",
+  run: async () => {
+    const missing = missingPackages()
+    if (missing.length === 0) return 0
+    if (process.getuid?.() === 0 && onPath("apt-get")) await aptInstall(missing)
+
+    const remaining = missingPackages()
+    if (remaining.length > 0) console.warn(`missing, tests may fail: ${remaining.join(", ")}`)
+    return 0
+  },
+}
+
+function missingPackages(): string[] {
+  return needed.filter((program) => !program.present()).map((program) => program.package)
+}
+
+async function aptInstall(packages: string[]): Promise<void> {
+  const env = { DEBIAN_FRONTEND: "noninteractive" }
+  await run(["apt-get", "update", "-qq"], env)
+  await run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", ...packages], env)
+}
+
+function onPath(...programs: string[]): boolean {
+  return programs.every((program) => Bun.which(program) !== null)
+}
+
+// Debian's own interpreter, by its path: a python3 earlier on PATH does not see apt's packages.
+function pythonImports(module: string): boolean {
+  if (!existsSync("/usr/bin/python3")) return false
+  const check = ["/usr/bin/python3", "-c", `import ${module}`]
+  return Bun.spawnSync(check, { stdio: ["ignore", "ignore", "ignore"] }).exitCode === 0
+}

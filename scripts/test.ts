@@ -1,0 +1,6 @@
+import { install, runSteps, staticSteps } from "./steps.ts"
+import { systemPackages } from "./system-packages.ts"
+import { testStep } from "./test-step.ts"
+
+const steps = [install, systemPackages, ...staticSteps, testStep(process.argv.slice(2))]
+process.exit(await runSteps(steps))
