@@ -1,0 +1,85 @@
+import { z } from "zod"
+import { ExecutionId } from "./id.ts"
+import {
+  ContainmentMode,
+  type ExecutionRecord,
+  ResourceUse,
+  StoppedProcess,
+  Survivor,
+  TranscriptFacts,
+  TranscriptHashes,
+} from "./record.ts"
+import { ExecutionSpec } from "./spec.ts"
+import { Outcome } from "./state.ts"
+
+/** What the server attests about an ended execution. Receipts outlive transcripts. */
+export const Receipt = z.object({
+  version: z.literal(1),
+  execution_id: ExecutionId,
+  principal: z.string(),
+  spec: ExecutionSpec,
+  containment: ContainmentMode,
+  ran_as: z
+    .object({ uid: z.int(), same_user_as_service: z.boolean() })
+    .describe("a child of the service's own user could have read the signing key"),
+  created_at: z.iso.datetime(),
+  started_at: z.iso.datetime().nullable(),
+  ended_at: z.iso.datetime(),
+  running_ms: z.number(),
+  paused_ms: z.number(),
+  outcome: Outcome,
+  transcript: TranscriptFacts,
+  hashes: TranscriptHashes.nullable().describe("null when the record was lost before its end"),
+  stdin_bytes: z.int(),
+  use: ResourceUse,
+  stopped: z.array(StoppedProcess),
+  killed_after_exit: z.array(StoppedProcess),
+  survivors: z.array(Survivor),
+})
+export type Receipt = z.infer<typeof Receipt>
+
+/** A DSSE envelope: the signature is over the exact payload bytes that are stored. */
+export const SignedReceipt = z.object({
+  payloadType: z.literal("application/vnd.cc-executor.receipt+json"),
+  payload: z.string().describe("the receipt's JSON in base64"),
+  signatures: z
+    .array(z.object({ keyid: z.string(), sig: z.string().describe("Ed25519, base64") }))
+    .min(1),
+})
+export type SignedReceipt = z.infer<typeof SignedReceipt>
+
+export function receiptOf(record: ExecutionRecord, uid: number): Receipt | null {
+  if (record.state.kind !== "ended" || record.endedAt === null) return null
+  return {
+    version: 1,
+    execution_id: record.id,
+    principal: record.principal,
+    spec: record.spec,
+    containment: record.containment,
+    ran_as: { uid, same_user_as_service: true },
+    created_at: record.createdAt,
+    started_at: record.startedAt,
+    ended_at: record.endedAt,
+    running_ms: record.runningMs,
+    paused_ms: record.pausedMs,
+    outcome: record.state.outcome,
+    transcript: record.transcript,
+    hashes: record.hashes,
+    stdin_bytes: record.stdinBytes,
+    use: record.use,
+    stopped: record.stopped,
+    killed_after_exit: record.killedAfterExit,
+    survivors: record.survivors,
+  }
+}
+
+/** DSSE's pre-authentication encoding: binds the type to the payload before anything is signed. */
+export function signedBytes(payloadType: string, payload: Uint8Array): Uint8Array {
+  const encoder = new TextEncoder()
+  const type = encoder.encode(payloadType)
+  const head = encoder.encode(`DSSEv1 ${type.length} ${payloadType} ${payload.length} `)
+  const bytes = new Uint8Array(head.length + payload.length)
+  bytes.set(head)
+  bytes.set(payload, head.length)
+  return bytes
+}

@@ -1,0 +1,98 @@
+import { z } from "zod"
+import { ExecutionId } from "./id.ts"
+import { ExecutionSpec } from "./spec.ts"
+import { ExecutionState } from "./state.ts"
+
+export const StreamName = z.enum(["stdout", "stderr"])
+export type StreamName = z.infer<typeof StreamName>
+
+/** A place in a transcript between two records, with enough to go there without a search. */
+export const Position = z.object({
+  segment: z.int().min(0).describe("number of the segment file"),
+  offset: z.int().min(0).describe("byte in that file where the next record begins"),
+  sequence: z.int().min(0).describe("output bytes of both streams before this place"),
+  lines: z.int().min(0).describe("line ends of both streams before this place"),
+})
+export type Position = z.infer<typeof Position>
+
+export const startOfTranscript: Position = { segment: 0, offset: 0, sequence: 0, lines: 0 }
+
+const Count = z.object({ bytes: z.int().min(0), lines: z.int().min(0) })
+export type Count = z.infer<typeof Count>
+
+export const TranscriptFacts = z.object({
+  start: Position.describe("the oldest place still kept"),
+  end: Position.describe("the place after the last record"),
+  stdout: Count,
+  stderr: Count,
+  dropped: Count.describe("forgotten because of the budget, or never recorded for want of disk"),
+})
+export type TranscriptFacts = z.infer<typeof TranscriptFacts>
+
+export const TranscriptHashes = z.object({
+  chain: z.string().describe("SHA-256 chain over every record, in hexadecimal"),
+  stdout: z.string().describe("plain SHA-256 of everything written to standard output"),
+  stderr: z.string().describe("plain SHA-256 of everything written to standard error"),
+})
+export type TranscriptHashes = z.infer<typeof TranscriptHashes>
+
+export const ContainmentMode = z.enum(["cgroup", "best-effort"])
+export type ContainmentMode = z.infer<typeof ContainmentMode>
+
+/** A pid alone is not an identity: the kernel gives it out again. */
+export const ProcessIdentity = z.object({
+  pid: z.int().positive(),
+  startTicks: z.int().min(0).describe("start time in clock ticks since boot, from /proc/PID/stat"),
+})
+export type ProcessIdentity = z.infer<typeof ProcessIdentity>
+
+export const StoppedProcess = z.object({
+  pid: z.int(),
+  signal: z.string().describe("the last signal it was sent before it was gone"),
+  ms: z.number().describe("from the first signal until it was seen to be gone"),
+})
+export type StoppedProcess = z.infer<typeof StoppedProcess>
+
+export const Survivor = z.object({ pid: z.int(), command: z.string() })
+export type Survivor = z.infer<typeof Survivor>
+
+export const ResourceUse = z.object({
+  cpuUserMs: z.number().nullable(),
+  cpuSystemMs: z.number().nullable(),
+  memoryPeakBytes: z.number().nullable(),
+})
+export type ResourceUse = z.infer<typeof ResourceUse>
+
+export const unknownResourceUse: ResourceUse = {
+  cpuUserMs: null,
+  cpuSystemMs: null,
+  memoryPeakBytes: null,
+}
+
+/** All that is known of one execution, live or ended: journaled, and sent to the gateway. */
+export const ExecutionRecord = z.object({
+  id: ExecutionId,
+  principal: z.string().describe("who asked for it"),
+  spec: ExecutionSpec,
+  containment: ContainmentMode,
+  state: ExecutionState,
+  leader: ProcessIdentity.nullable(),
+  createdAt: z.iso.datetime(),
+  startedAt: z.iso.datetime().nullable(),
+  endedAt: z.iso.datetime().nullable(),
+  runningMs: z.number().min(0).describe("from start to end, without the time it was paused"),
+  pausedMs: z.number().min(0),
+  blocked: z.boolean().describe("the child waits because its budget is full and no driver takes"),
+  stdinBytes: z.int().min(0).describe("input the child's pipe has taken"),
+  transcript: TranscriptFacts,
+  hashes: TranscriptHashes.nullable().describe("null until the end"),
+  use: ResourceUse,
+  stopped: z.array(StoppedProcess).describe("what a stop ended, and how"),
+  killedAfterExit: z.array(StoppedProcess).describe("what outlived the leader and was ended"),
+  survivors: z.array(Survivor).describe("what could not be ended"),
+})
+export type ExecutionRecord = z.infer<typeof ExecutionRecord>
+
+export function hasEnded(record: ExecutionRecord): boolean {
+  return record.state.kind === "ended"
+}

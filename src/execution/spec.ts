@@ -1,0 +1,44 @@
+import { z } from "zod"
+
+export const TerminalSize = z.object({
+  cols: z.int().min(1).max(4096),
+  rows: z.int().min(1).max(4096),
+})
+export type TerminalSize = z.infer<typeof TerminalSize>
+
+export const BudgetPolicy = z.enum(["drop-oldest", "block"])
+export type BudgetPolicy = z.infer<typeof BudgetPolicy>
+
+export const Budget = z.object({
+  bytes: z.int().min(1024).describe("output an execution may retain, both streams together"),
+  lines: z.int().min(1).nullable().describe("lines it may retain; null is no limit"),
+  policy: BudgetPolicy.describe(
+    "at the budget: forget the oldest segments, or let the child wait for its drivers",
+  ),
+})
+export type Budget = z.infer<typeof Budget>
+
+export const ResourceLimits = z.object({
+  memoryBytes: z.int().positive().nullable(),
+  cpus: z.number().positive().nullable().describe("processors' worth of time, 0.5 is half of one"),
+  pids: z.int().positive().nullable(),
+})
+export type ResourceLimits = z.infer<typeof ResourceLimits>
+
+/** What an execution is, as it was decided: everything the receipt may say about the request. */
+export const ExecutionSpec = z.object({
+  command: z.string().nullable().describe("the command line as it was asked, null when argv was"),
+  argv: z.array(z.string()).min(1).describe("what is executed"),
+  shell: z.boolean().describe("whether argv runs the command line in the configured shell"),
+  cwd: z.string(),
+  envNames: z.array(z.string()).describe("names the request added; values are never recorded"),
+  stdin: z.enum(["closed", "pipe"]),
+  terminal: TerminalSize.nullable(),
+  wallTimeoutMs: z.number().positive().nullable(),
+  idleTimeoutMs: z.number().positive().nullable(),
+  budget: Budget,
+  limits: ResourceLimits,
+  onDisconnect: z.enum(["keep", "cancel"]),
+  labels: z.record(z.string(), z.string()),
+})
+export type ExecutionSpec = z.infer<typeof ExecutionSpec>

@@ -1,0 +1,80 @@
+import { z } from "zod"
+import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
+
+/** How output travels: lossy text, exact text, or exact bytes in binary frames. */
+export const Encoding = z.enum(["utf8", "base64", "binary"])
+export type Encoding = z.infer<typeof Encoding>
+
+const withoutNul = z.string().refine((text) => !text.includes("\0"), "must not contain a NUL")
+const variableName = z.string().regex(/^[^=\0]+$/, "a variable's name has no '=' and no NUL")
+const seconds = z
+  .number()
+  .positive()
+  .max(365 * 86_400)
+
+export const Labels = z
+  .record(z.string().min(1).max(64), z.string().max(256))
+  .refine((labels) => Object.keys(labels).length <= 32, "at most 32 labels")
+export type Labels = z.infer<typeof Labels>
+
+export const ExecuteParams = z
+  .object({
+    command: withoutNul.min(1).max(1_048_576).optional().describe("a command line"),
+    argv: z.array(withoutNul).min(1).max(65_536).optional().describe("program and arguments"),
+    shell: z.boolean().optional().describe("run `command` in the configured shell in any case"),
+    cwd: withoutNul.min(1).optional(),
+    env: z.record(variableName, withoutNul).optional().describe("added to the service's own"),
+    stdin: z.enum(["closed", "pipe"]).default("closed"),
+    terminal: TerminalSize.optional().describe("run on a pseudo-terminal of this size"),
+    timeout: seconds.optional().describe("seconds of running, paused time not counted"),
+    idle_timeout: seconds.optional().describe("seconds without a byte in either direction"),
+    budget: z
+      .object({
+        bytes: z.int().min(1024).optional(),
+        lines: z.int().min(1).optional(),
+        policy: BudgetPolicy.optional(),
+      })
+      .optional(),
+    limits: z
+      .object({
+        memory: z.int().positive().optional().describe("bytes"),
+        cpu: z.number().positive().optional().describe("processors' worth of time"),
+        pids: z.int().positive().optional(),
+      })
+      .optional(),
+    encoding: Encoding.default("utf8"),
+    idempotency_key: z.string().min(1).max(256).optional(),
+    on_disconnect: z.enum(["keep", "cancel"]).default("keep"),
+    labels: Labels.default({}),
+  })
+  .refine(
+    (params) => (params.command === undefined) !== (params.argv === undefined),
+    "give either `command` or `argv`",
+  )
+  .refine((params) => params.argv === undefined || params.shell !== true, {
+    message: "`shell` goes with `command`: `argv` is executed as it is",
+    path: ["shell"],
+  })
+  .refine((params) => params.terminal === undefined || params.budget?.policy !== "block", {
+    message: "a terminal cannot be made to wait: use the policy `drop-oldest`",
+    path: ["budget", "policy"],
+  })
+export type ExecuteParams = z.infer<typeof ExecuteParams>
+
+export const ExecuteResult = z.discriminatedUnion("status", [
+  z.object({
+    status: z.literal("started"),
+    execution_id: z.string(),
+    pid: z.int(),
+    pgid: z.int(),
+    subscription: z.int().optional(),
+    repeated: z.boolean().optional().describe("true when an idempotency key found an earlier one"),
+  }),
+  z.object({
+    status: z.literal("queued"),
+    execution_id: z.string(),
+    subscription: z.int().optional(),
+    repeated: z.boolean().optional(),
+  }),
+])
+export type ExecuteResult = z.infer<typeof ExecuteResult>

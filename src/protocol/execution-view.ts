@@ -1,0 +1,126 @@
+import { z } from "zod"
+import {
+  ContainmentMode,
+  type ExecutionRecord,
+  StoppedProcess,
+  Survivor,
+  TranscriptHashes,
+} from "../execution/record.ts"
+import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
+import { exitOf, StateKind, StopCause } from "../execution/state.ts"
+
+export const OutcomeName = z.enum(["exited", "signaled", "stopped", "failed-to-start", "lost"])
+
+const Streams = z.object({ stdout: z.int(), stderr: z.int() })
+const Dropped = z.object({ bytes: z.int(), lines: z.int() })
+
+/** What is told about an end: everywhere the same fields. */
+export const Ending = z.object({
+  outcome: OutcomeName,
+  exit_code: z.int().nullable().describe("null unless the process itself exited"),
+  signal: z.string().nullable(),
+  cause: StopCause.nullable().describe("why it was stopped, null when it ended by itself"),
+  reason: z.string().nullable().describe("why it could not start or was lost"),
+})
+export type Ending = z.infer<typeof Ending>
+
+/** An execution as clients see it. */
+export const ExecutionView = z.object({
+  execution_id: z.string(),
+  state: StateKind,
+  principal: z.string(),
+  command: z.string().nullable(),
+  argv: z.array(z.string()),
+  shell: z.boolean(),
+  cwd: z.string(),
+  labels: z.record(z.string(), z.string()),
+  stdin: z.enum(["closed", "pipe"]),
+  terminal: TerminalSize.nullable(),
+  timeout: z.number().nullable().describe("seconds"),
+  idle_timeout: z.number().nullable().describe("seconds"),
+  budget: z.object({
+    bytes: z.int(),
+    lines: z.int().nullable(),
+    policy: BudgetPolicy,
+  }),
+  containment: ContainmentMode,
+  pid: z.int().nullable(),
+  pgid: z.int().nullable(),
+  created_at: z.iso.datetime(),
+  started_at: z.iso.datetime().nullable(),
+  ended_at: z.iso.datetime().nullable(),
+  execution_time: z.number().describe("seconds of running, paused time not counted"),
+  blocked: z.boolean(),
+  stdin_bytes: z.int(),
+  bytes: Streams,
+  lines: Streams,
+  dropped: Dropped,
+  ending: Ending.nullable().describe("null until it has ended"),
+  hashes: TranscriptHashes.nullable(),
+  stopped: z.array(StoppedProcess),
+  killed_after_exit: z.array(StoppedProcess),
+  survivors: z.array(Survivor),
+})
+export type ExecutionView = z.infer<typeof ExecutionView>
+
+export function viewOf(record: ExecutionRecord): ExecutionView {
+  const { spec, transcript } = record
+  const pid = record.leader?.pid ?? null
+  return {
+    execution_id: record.id,
+    state: record.state.kind,
+    principal: record.principal,
+    command: spec.command,
+    argv: spec.argv,
+    shell: spec.shell,
+    cwd: spec.cwd,
+    labels: spec.labels,
+    stdin: spec.stdin,
+    terminal: spec.terminal,
+    timeout: inSeconds(spec.wallTimeoutMs),
+    idle_timeout: inSeconds(spec.idleTimeoutMs),
+    budget: spec.budget,
+    containment: record.containment,
+    pid,
+    pgid: pid,
+    created_at: record.createdAt,
+    started_at: record.startedAt,
+    ended_at: record.endedAt,
+    execution_time: record.runningMs / 1000,
+    blocked: record.blocked,
+    stdin_bytes: record.stdinBytes,
+    bytes: { stdout: transcript.stdout.bytes, stderr: transcript.stderr.bytes },
+    lines: { stdout: transcript.stdout.lines, stderr: transcript.stderr.lines },
+    dropped: transcript.dropped,
+    ending: endingOf(record),
+    hashes: record.hashes,
+    stopped: record.stopped,
+    killed_after_exit: record.killedAfterExit,
+    survivors: record.survivors,
+  }
+}
+
+function inSeconds(ms: number | null): number | null {
+  return ms === null ? null : ms / 1000
+}
+
+export function endingOf(record: ExecutionRecord): Ending | null {
+  if (record.state.kind !== "ended") return null
+  const { outcome } = record.state
+  const exit = exitOf(outcome)
+  return {
+    outcome: outcome.kind,
+    exit_code: exit?.kind === "exited" ? exit.exitCode : null,
+    signal: exit?.kind === "signaled" ? exit.signal : null,
+    cause: outcome.kind === "stopped" ? outcome.cause : null,
+    reason: reasonOf(record),
+  }
+}
+
+function reasonOf(record: ExecutionRecord): string | null {
+  if (record.state.kind !== "ended") return null
+  const { outcome } = record.state
+  if (outcome.kind === "failed-to-start") return outcome.message
+  if (outcome.kind === "lost") return outcome.reason
+  return null
+}

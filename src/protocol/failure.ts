@@ -1,0 +1,90 @@
+import { z } from "zod"
+
+/** The stable names of everything that can be refused. Clients decide by them, not by the code. */
+export const Reason = z.enum([
+  "PARSE_ERROR",
+  "INVALID_REQUEST",
+  "METHOD_NOT_FOUND",
+  "INVALID_PARAMS",
+  "INTERNAL",
+  "SECURITY_DENIED",
+  "SESSION_LIMIT",
+  "PROCESS_NOT_FOUND",
+  "STREAM_TIMEOUT",
+  "RATE_LIMITED",
+  "AT_CAPACITY",
+  "UNAUTHORIZED",
+  "FORBIDDEN",
+  "WRONG_STATE",
+  "SPAWN_FAILED",
+  "EXPIRED",
+  "IDEMPOTENCY_MISMATCH",
+  "DISK_FULL",
+  "SHUTTING_DOWN",
+])
+export type Reason = z.infer<typeof Reason>
+
+/** A refusal: what happened, to what, why, and what to do now. The same words reach everyone. */
+export const Failure = z.object({
+  reason: Reason,
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+})
+export type Failure = z.infer<typeof Failure>
+
+export function failure(
+  reason: Reason,
+  message: string,
+  details?: Record<string, unknown>,
+): Failure {
+  return details === undefined ? { reason, message } : { reason, message, details }
+}
+
+type WireCodes = { rpc: number; http: number }
+
+const codes: Record<Reason, WireCodes> = {
+  PARSE_ERROR: { rpc: -32700, http: 400 },
+  INVALID_REQUEST: { rpc: -32600, http: 400 },
+  METHOD_NOT_FOUND: { rpc: -32601, http: 404 },
+  INVALID_PARAMS: { rpc: -32602, http: 400 },
+  INTERNAL: { rpc: -32603, http: 500 },
+  SECURITY_DENIED: { rpc: -32602, http: 403 },
+  SESSION_LIMIT: { rpc: -32001, http: 503 },
+  PROCESS_NOT_FOUND: { rpc: -32003, http: 404 },
+  STREAM_TIMEOUT: { rpc: -32004, http: 408 },
+  RATE_LIMITED: { rpc: -32005, http: 429 },
+  AT_CAPACITY: { rpc: -32006, http: 503 },
+  UNAUTHORIZED: { rpc: -32007, http: 401 },
+  FORBIDDEN: { rpc: -32007, http: 403 },
+  WRONG_STATE: { rpc: -32008, http: 409 },
+  SPAWN_FAILED: { rpc: -32009, http: 422 },
+  EXPIRED: { rpc: -32010, http: 410 },
+  IDEMPOTENCY_MISMATCH: { rpc: -32011, http: 409 },
+  DISK_FULL: { rpc: -32012, http: 507 },
+  SHUTTING_DOWN: { rpc: -32013, http: 503 },
+}
+
+export function wireCodes(reason: Reason): WireCodes {
+  return codes[reason]
+}
+
+/** The error object as JSON-RPC and HTTP answers carry it. */
+export const WireError = z.object({
+  code: z.int(),
+  message: z.string(),
+  data: z.looseObject({ reason: Reason }),
+})
+export type WireError = z.infer<typeof WireError>
+
+export function wireError(refused: Failure): WireError {
+  return {
+    code: codes[refused.reason].rpc,
+    message: refused.message,
+    data: { ...refused.details, reason: refused.reason },
+  }
+}
+
+export function failureFrom(error: WireError): Failure {
+  const { reason, ...details } = error.data
+  return failure(reason, error.message, details)
+}

@@ -1,0 +1,130 @@
+import { z } from "zod"
+import { ExecutionId } from "../execution/id.ts"
+import { ExecutionRecord, Position, TranscriptFacts } from "../execution/record.ts"
+import { TerminalSize } from "../execution/spec.ts"
+import { ExecuteParams } from "./execute.ts"
+import { Failure } from "./failure.ts"
+import { ControlResult, InputResult } from "./methods.ts"
+
+/** What the gateway asks of the keeper. Every request is answered, once. */
+export const keeperMethods = {
+  start: {
+    params: z.object({
+      principal: z.string(),
+      request: ExecuteParams,
+      follow: z.boolean().describe("as if `follow` were asked in the same breath"),
+    }),
+    result: z.object({ record: ExecutionRecord, repeated: z.boolean() }),
+  },
+  control: {
+    params: z.object({
+      executionId: ExecutionId,
+      type: z.enum(["PAUSE", "RESUME", "CANCEL", "SIGNAL"]),
+      signal: z.union([z.string(), z.int()]).optional(),
+    }),
+    result: ControlResult,
+  },
+  input: {
+    params: z.object({
+      executionId: ExecutionId,
+      data: z.instanceof(Uint8Array),
+      end: z.boolean(),
+      offset: z.int().optional(),
+    }),
+    result: InputResult,
+  },
+  resize: {
+    params: z.object({ executionId: ExecutionId, size: TerminalSize }),
+    result: z.object({}),
+  },
+  remove: { params: z.object({ executionId: ExecutionId }), result: z.object({}) },
+  live: {
+    params: z.object({}),
+    result: z.object({ records: z.array(ExecutionRecord) }),
+  },
+  /** Null when it is not live. */
+  find: {
+    params: z.object({ executionId: ExecutionId }),
+    result: z.object({ record: ExecutionRecord.nullable() }),
+  },
+  /** From now on the gateway is told when this execution advances; null when it is not live. */
+  follow: {
+    params: z.object({ executionId: ExecutionId }),
+    result: z.object({ record: ExecutionRecord.nullable() }),
+  },
+  /** From now on the gateway is told of every change of every execution, or no longer. */
+  watch: { params: z.object({ on: z.boolean() }), result: z.object({}) },
+  unfollow: { params: z.object({ executionId: ExecutionId }), result: z.object({}) },
+  /** Who drives it now, and up to where the slowest of them has taken its output. */
+  drivers: {
+    params: z.object({
+      executionId: ExecutionId,
+      principals: z.array(z.string()),
+      floor: Position.nullable(),
+    }),
+    result: z.object({}),
+  },
+} as const
+
+export type KeeperMethod = keyof typeof keeperMethods
+export type KeeperParams<Name extends KeeperMethod> = z.output<
+  (typeof keeperMethods)[Name]["params"]
+>
+export type KeeperResult<Name extends KeeperMethod> = z.output<
+  (typeof keeperMethods)[Name]["result"]
+>
+
+export function isKeeperMethod(name: string): name is KeeperMethod {
+  return Object.hasOwn(keeperMethods, name)
+}
+
+/** What the gateway needs to know to serve: the part of the configuration that is its own. */
+export const GatewaySettings = z.object({
+  stateDir: z.string(),
+  listen: z.object({
+    hosts: z.array(z.string()).describe("empty: only the unix socket"),
+    port: z.int().min(0).max(65_535),
+  }),
+  socketPath: z.string(),
+  journalPath: z.string(),
+  transcriptsPath: z.string(),
+  version: z.string(),
+  instance: z.string(),
+  maxSessions: z.int().positive(),
+  streamTimeoutMs: z.number().positive(),
+  maxMessageBytes: z.int().positive(),
+  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+  containment: z.string(),
+})
+export type GatewaySettings = z.infer<typeof GatewaySettings>
+
+export const Advance = z.object({ executionId: ExecutionId, transcript: TranscriptFacts })
+export type Advance = z.infer<typeof Advance>
+
+export const KeeperMessage = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("configure"), settings: GatewaySettings }),
+  z.object({ kind: z.literal("answer"), id: z.int(), result: z.unknown() }),
+  z.object({ kind: z.literal("refusal"), id: z.int(), failure: Failure }),
+  /**
+   * At most one of these is outstanding, whatever happens: the next is sent when the gateway has
+   * acknowledged. In between, advances of one execution merge; past a bound, changes are replaced
+   * by `resync`, and the gateway reads the journal again.
+   */
+  z.object({
+    kind: z.literal("news"),
+    advances: z.array(Advance),
+    changes: z.array(ExecutionRecord),
+    resync: z.boolean(),
+  }),
+  z.object({ kind: z.literal("ping"), draining: z.boolean() }),
+])
+export type KeeperMessage = z.infer<typeof KeeperMessage>
+
+export const GatewayMessage = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("listening"), port: z.int().nullable() }),
+  z.object({ kind: z.literal("cannot-listen"), code: z.string(), message: z.string() }),
+  z.object({ kind: z.literal("request"), id: z.int(), method: z.string(), params: z.unknown() }),
+  z.object({ kind: z.literal("news-taken") }),
+  z.object({ kind: z.literal("pong"), connections: z.int() }),
+])
+export type GatewayMessage = z.infer<typeof GatewayMessage>

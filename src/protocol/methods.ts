@@ -1,0 +1,174 @@
+import { z } from "zod"
+import { SignedReceipt } from "../execution/receipt.ts"
+import { StoppedProcess, StreamName, Survivor } from "../execution/record.ts"
+import { StateKind } from "../execution/state.ts"
+import { Encoding, ExecuteParams, ExecuteResult, Labels } from "./execute.ts"
+import { ExecutionView } from "./execution-view.ts"
+
+const executionId = z.string().min(1).max(64).describe("an execution's id, or a unique prefix")
+const cursor = z.string().min(1).max(256).describe("an opaque place in a transcript")
+const from = z
+  .union([z.literal("start"), z.literal("tail"), cursor])
+  .default("start")
+  .describe("a `next`, `start`, `tail`, `tail:N` (the last N lines) or `since:TIME` (ISO 8601)")
+const nothing = z.object({})
+
+export const ControlParams = z
+  .object({
+    type: z.enum(["PAUSE", "RESUME", "CANCEL", "SIGNAL"]),
+    execution_id: executionId.optional().describe("without it, the session's latest execution"),
+    signal: z.union([z.string().min(1).max(16), z.int().min(1).max(64)]).optional(),
+  })
+  .refine((params) => (params.type === "SIGNAL") === (params.signal !== undefined), {
+    message: "`signal` goes with SIGNAL, and only with it",
+    path: ["signal"],
+  })
+export type ControlParams = z.infer<typeof ControlParams>
+
+export const ControlResult = z.discriminatedUnion("status", [
+  z.object({ status: z.literal("paused"), execution_id: z.string() }),
+  z.object({ status: z.literal("resumed"), execution_id: z.string() }),
+  z.object({ status: z.literal("signaled"), execution_id: z.string(), processes: z.int() }),
+  z.object({
+    status: z.literal("canceled"),
+    execution_id: z.string(),
+    processes: z.array(StoppedProcess),
+    survivors: z.array(Survivor),
+  }),
+])
+export type ControlResult = z.infer<typeof ControlResult>
+
+export const maxInputBytes = 1_048_576
+
+export const InputParams = z.object({
+  execution_id: executionId,
+  data: z.string().default("").describe("at most 1 MiB once decoded"),
+  encoding: z.enum(["utf8", "base64"]).default("utf8"),
+  end: z.boolean().default(false).describe("close the child's standard input afterwards"),
+  offset: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("bytes sent before; what is repeated is not rewritten"),
+})
+export type InputParams = z.infer<typeof InputParams>
+
+export const InputResult = z.object({
+  accepted: z.int().describe("bytes of this request that the child's pipe took"),
+  offset: z.int().describe("bytes taken in all"),
+})
+export type InputResult = z.infer<typeof InputResult>
+
+const Role = z.enum(["observer", "driver"])
+export type Role = z.infer<typeof Role>
+
+export const AttachParams = z.object({
+  execution_id: executionId,
+  from,
+  encoding: Encoding.default("utf8"),
+  role: Role.default("observer"),
+})
+export type AttachParams = z.infer<typeof AttachParams>
+
+export const AttachResult = z.object({
+  execution_id: z.string(),
+  state: StateKind,
+  from: z.string().describe("the cursor where output will begin"),
+  available_from: z.string().describe("the oldest cursor that is still kept"),
+  subscription: z.int().describe("stands in binary frames"),
+})
+export type AttachResult = z.infer<typeof AttachResult>
+
+export const OutputChunk = z.object({
+  type: StreamName,
+  data: z.string(),
+  encoding: z.literal("base64").optional().describe("absent when data is text"),
+  sequence: z.int().describe("output bytes of both streams before this chunk"),
+  next: z.string().describe("the cursor to go on from"),
+  time: z.iso.datetime(),
+  truncated: z.boolean().describe("data ends inside a line"),
+  lossy: z.int().optional().describe("characters that stand for invalid UTF-8"),
+})
+export type OutputChunk = z.infer<typeof OutputChunk>
+
+export const GapNotice = z.object({
+  from: z.string(),
+  next: z.string(),
+  bytes: z.int(),
+  lines: z.int(),
+  reason: z.string(),
+})
+export type GapNotice = z.infer<typeof GapNotice>
+
+/** Every method of the native protocol: the one place its parameters and results are defined. */
+export const methods = {
+  execute: { params: ExecuteParams, result: ExecuteResult },
+  control: { params: ControlParams, result: ControlResult },
+  input: { params: InputParams, result: InputResult },
+  resize: {
+    params: z.object({
+      execution_id: executionId,
+      cols: z.int().min(1).max(4096),
+      rows: z.int().min(1).max(4096),
+    }),
+    result: nothing,
+  },
+  attach: { params: AttachParams, result: AttachResult },
+  detach: { params: z.object({ execution_id: executionId }), result: nothing },
+  ack: { params: z.object({ execution_id: executionId, next: cursor }), result: nothing },
+  watch: { params: z.object({ labels: Labels.optional() }).default({}), result: nothing },
+  remove: { params: z.object({ execution_id: executionId }), result: nothing },
+  list: {
+    params: z
+      .object({
+        state: StateKind.optional(),
+        limit: z.int().min(1).max(1000).default(100),
+        cursor: z.string().max(64).optional(),
+        labels: Labels.optional(),
+      })
+      .prefault({}),
+    result: z.object({ executions: z.array(ExecutionView), cursor: z.string().optional() }),
+  },
+  status: { params: z.object({ execution_id: executionId }), result: ExecutionView },
+  receipt: { params: z.object({ execution_id: executionId }), result: SignedReceipt },
+  "transcript.read": {
+    params: z.object({
+      execution_id: executionId,
+      from,
+      limit_bytes: z.int().min(1).max(8_388_608).default(1_048_576),
+      encoding: z.enum(["utf8", "base64"]).default("utf8"),
+    }),
+    result: z.object({
+      chunks: z.array(OutputChunk),
+      gap: GapNotice.optional().describe("what stood before the first chunk and is forgotten"),
+      next: z.string(),
+      ended: z.boolean().describe("nothing will ever follow `next`"),
+    }),
+  },
+  "transcript.verify": {
+    params: z.object({
+      execution_id: executionId,
+      contains: z.string().min(1).max(1_048_576).optional().describe("text claimed as output"),
+      hash: z.string().optional().describe("a claimed SHA-256: chain, stdout or stderr"),
+    }),
+    result: z.object({
+      verified: z.boolean(),
+      where: z
+        .object({ type: StreamName, sequence: z.int(), time: z.iso.datetime() })
+        .optional()
+        .describe("where the claimed text begins"),
+      hash: z.enum(["chain", "stdout", "stderr"]).optional().describe("which hash was confirmed"),
+      chain: z.string().describe("`intact`, `intact from N` or `broken at N`"),
+      reason: z.string().optional().describe("why it is not verified"),
+    }),
+  },
+} as const
+
+export type MethodName = keyof typeof methods
+export type ParamsOf<Name extends MethodName> = z.input<(typeof methods)[Name]["params"]>
+export type ParsedParamsOf<Name extends MethodName> = z.output<(typeof methods)[Name]["params"]>
+export type ResultOf<Name extends MethodName> = z.output<(typeof methods)[Name]["result"]>
+
+export function isMethodName(name: string): name is MethodName {
+  return Object.hasOwn(methods, name)
+}

@@ -1,0 +1,67 @@
+import { z } from "zod"
+import { type ExecutionRecord, hasEnded, Survivor, TranscriptHashes } from "../execution/record.ts"
+import { Ending, ExecutionView, endingOf } from "./execution-view.ts"
+import { WireError } from "./failure.ts"
+import { GapNotice, OutputChunk } from "./methods.ts"
+
+const execution_id = z.string()
+const Streams = z.object({ stdout: z.int(), stderr: z.int() })
+
+const LifeSign = z.object({
+  execution_id,
+  status: z.string(),
+  pid: z.int().nullable(),
+  pgid: z.int().nullable(),
+})
+
+export const Completed = z.object({
+  execution_id,
+  status: z.enum(["completed", "failed"]).describe("completed means exit code 0, nothing else"),
+  ...Ending.shape,
+  execution_time: z.number().describe("seconds of running, paused time not counted"),
+  bytes: Streams,
+  lines: Streams,
+  dropped: z.object({ bytes: z.int(), lines: z.int() }),
+  hashes: TranscriptHashes.nullable(),
+  survivors: z.array(Survivor),
+})
+export type Completed = z.infer<typeof Completed>
+
+/** Everything the server says unasked. */
+export const notifications = {
+  connected: z.object({
+    session_id: z.string(),
+    version: z.string(),
+    capabilities: z.array(z.string()),
+  }),
+  "process.started": LifeSign,
+  "process.paused": LifeSign,
+  "process.resumed": LifeSign,
+  "process.canceled": LifeSign,
+  "process.output": z.object({ execution_id, ...OutputChunk.shape }),
+  "process.gap": z.object({ execution_id, ...GapNotice.shape }),
+  "process.completed": Completed,
+  "process.error": z.object({ execution_id, error: WireError }),
+  "execution.changed": ExecutionView,
+} as const
+
+export type NotificationName = keyof typeof notifications
+export type NotificationOf<Name extends NotificationName> = z.infer<(typeof notifications)[Name]>
+
+export function completedOf(record: ExecutionRecord): Completed | null {
+  const ending = endingOf(record)
+  if (!hasEnded(record) || ending === null) return null
+  const { transcript } = record
+  const succeeded = ending.outcome === "exited" && ending.exit_code === 0
+  return {
+    execution_id: record.id,
+    status: succeeded ? "completed" : "failed",
+    ...ending,
+    execution_time: record.runningMs / 1000,
+    bytes: { stdout: transcript.stdout.bytes, stderr: transcript.stderr.bytes },
+    lines: { stdout: transcript.stdout.lines, stderr: transcript.stderr.lines },
+    dropped: transcript.dropped,
+    hashes: record.hashes,
+    survivors: record.survivors,
+  }
+}
