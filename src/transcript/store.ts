@@ -1,0 +1,29 @@
+import { mkdirSync, readdirSync, rmSync } from "node:fs"
+import { ExecutionId } from "../execution/id.ts"
+import type { TranscriptStore } from "../keeper/ports.ts"
+import { createRecordBuffer } from "./record-buffer.ts"
+import { recoverTranscript } from "./recover.ts"
+import { fileSize, filesOf, segmentNumbers, segmentPath } from "./segment-files.ts"
+import { createTranscriptWriter } from "./writer.ts"
+
+/** Transcripts below one directory, each in a directory of its execution's name. */
+export function createTranscriptStore(directory: string): TranscriptStore {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const buffer = createRecordBuffer()
+  return {
+    create: (id, budget, onForget) =>
+      createTranscriptWriter(filesOf(directory, id), budget, buffer, onForget),
+    recover: (id) => recoverTranscript(filesOf(directory, id)),
+    remove(id) {
+      // What is about to be deleted with all that is in it must be the name of one transcript.
+      const files = filesOf(directory, ExecutionId.parse(id))
+      rmSync(files.directory, { recursive: true, force: true })
+    },
+    all: () => readdirSync(directory).filter((name) => ExecutionId.safeParse(name).success),
+    bytesOnDisk(id) {
+      const files = filesOf(directory, id)
+      const sizes = (segmentNumbers(files) ?? []).map((n) => fileSize(segmentPath(files, n)) ?? 0)
+      return sizes.reduce((sum, size) => sum + size, 0)
+    },
+  }
+}

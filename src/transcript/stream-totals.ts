@@ -1,0 +1,43 @@
+import type { Count, StreamName, TranscriptHashes } from "../execution/record.ts"
+import type { SegmentHeader } from "./format.ts"
+
+/** What was recorded of each stream: how much, and its plain hash. */
+export class StreamTotals {
+  readonly #stdout = { bytes: 0, lines: 0, hasher: new Bun.CryptoHasher("sha256") }
+  readonly #stderr = { bytes: 0, lines: 0, hasher: new Bun.CryptoHasher("sha256") }
+
+  get sequence(): number {
+    return this.#stdout.bytes + this.#stderr.bytes
+  }
+
+  get lines(): number {
+    return this.#stdout.lines + this.#stderr.lines
+  }
+
+  add(stream: StreamName, bytes: Uint8Array, lines: number): void {
+    const total = stream === "stdout" ? this.#stdout : this.#stderr
+    total.bytes += bytes.length
+    total.lines += lines
+    total.hasher.update(bytes)
+  }
+
+  counts(): Record<StreamName, Count> {
+    return {
+      stdout: { bytes: this.#stdout.bytes, lines: this.#stdout.lines },
+      stderr: { bytes: this.#stderr.bytes, lines: this.#stderr.lines },
+    }
+  }
+
+  /** What the header of a segment says that begins here. */
+  startOf(number: number): SegmentHeader {
+    const { sequence, lines } = this
+    return { number, startsAnew: false, sequence, lines, ...this.counts() }
+  }
+
+  hashes(): Omit<TranscriptHashes, "chain"> {
+    return {
+      stdout: this.#stdout.hasher.copy().digest("hex"),
+      stderr: this.#stderr.hasher.copy().digest("hex"),
+    }
+  }
+}
