@@ -1,0 +1,106 @@
+import type { Database, Statement } from "bun:sqlite"
+import { z } from "zod"
+import type { JournalReader, ListPage } from "../gateway/ports.ts"
+import { labelText, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
+
+/** Each goes along an index that is in the order of the answer: nothing is sorted. */
+export const listSql = {
+  // Its only state is `ended`, so that it passes by the live ones and nothing else.
+  newest: `
+    SELECT ${recordColumns} FROM ${recordTables}
+    WHERE e.ordinal < $before AND ($state IS NULL OR e.state = $state)
+    ORDER BY e.ordinal DESC LIMIT $limit`,
+  live: `
+    SELECT ${recordColumns} FROM ${recordTables}
+    WHERE e.ended_at_ms IS NULL AND e.ordinal < $before AND e.state = $state
+      AND ${hasAllLabels("e.ordinal")}
+    ORDER BY e.ordinal DESC LIMIT $limit`,
+  labelled: `
+    SELECT ${recordColumns} FROM labels AS l
+    CROSS JOIN executions AS e ON e.ordinal = l.execution
+    JOIN specs AS s ON s.execution = e.ordinal
+    WHERE l.label = $label AND l.execution < $before AND ${hasAllLabels("l.execution")}
+      AND ($state IS NULL OR e.state = $state)
+    ORDER BY l.execution DESC LIMIT $limit`,
+  // The limit keeps the question cheaper than a wrong answer to it.
+  countLabel: `
+    SELECT count(*) AS count FROM (SELECT 1 FROM labels WHERE label = ? LIMIT 1000)`,
+} as const
+
+type ListFilter = Parameters<JournalReader["list"]>[0]
+
+type ListBindings = {
+  before: number
+  state: string | null
+  label: string | null
+  labels: string
+  limit: number
+}
+
+/** Newest first, along the index that passes by the fewest executions not asked for. */
+export class ListQuery {
+  readonly #path: string
+  readonly #newest: Statement<unknown, [ListBindings]>
+  readonly #live: Statement<unknown, [ListBindings]>
+  readonly #labelled: Statement<unknown, [ListBindings]>
+  readonly #countLabel: Statement<unknown, [string]>
+
+  constructor(database: Database, path: string, owner: DisposableStack) {
+    this.#path = path
+    this.#newest = owner.use(database.prepare(listSql.newest))
+    this.#live = owner.use(database.prepare(listSql.live))
+    this.#labelled = owner.use(database.prepare(listSql.labelled))
+    this.#countLabel = owner.use(database.prepare(listSql.countLabel))
+  }
+
+  page(filter: ListFilter): ListPage | null {
+    const before = ordinalOf(filter.cursor)
+    if (before === null) return null
+    const labels = Object.entries(filter.labels ?? {}).map(([name, value]) =>
+      labelText(name, value),
+    )
+    const bindings: ListBindings = {
+      before,
+      state: filter.state ?? null,
+      label: this.#rarest(labels),
+      labels: JSON.stringify(labels),
+      limit: filter.limit + 1, // one more tells whether another page follows
+    }
+
+    const found = this.#statementFor(bindings)
+      .all(bindings)
+      .map((row) => parseRecordRow(row, this.#path))
+    const shown = found.slice(0, filter.limit)
+    return {
+      records: shown.map(({ record }) => record),
+      cursor: found.length > shown.length ? String(shown.at(-1)?.ordinal) : null,
+    }
+  }
+
+  #statementFor({ state, label }: ListBindings): Statement<unknown, [ListBindings]> {
+    if (state !== null && state !== "ended") return this.#live
+    return label === null ? this.#newest : this.#labelled
+  }
+
+  #rarest(labels: readonly string[]): string | null {
+    const counted = labels.map((label) => ({ label, count: this.#countOf(label) }))
+    counted.sort((one, other) => one.count - other.count)
+    return counted[0]?.label ?? null
+  }
+
+  #countOf(label: string): number {
+    return z.object({ count: z.int() }).parse(this.#countLabel.get(label)).count
+  }
+}
+
+/** Null for a cursor that no list gave out. */
+function ordinalOf(cursor: string | undefined): number | null {
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
+  return /^[1-9][0-9]{0,14}$/.test(cursor) ? Number(cursor) : null
+}
+
+function hasAllLabels(ordinal: string): string {
+  return `NOT EXISTS (
+    SELECT 1 FROM json_each($labels) AS wanted WHERE NOT EXISTS (
+      SELECT 1 FROM labels WHERE label = wanted.value AND execution = ${ordinal}))`
+}
