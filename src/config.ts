@@ -1,0 +1,146 @@
+import type { z } from "zod"
+import { isLoopback } from "./config/listen-hosts.ts"
+import { type Setting, settings, variablePrefix } from "./config/setting-list.ts"
+import { Settings } from "./config/settings.ts"
+import { suggest } from "./config/suggest.ts"
+import { fail, ok, type Result } from "./execution/result.ts"
+
+export type Config = z.infer<typeof Settings>
+
+/** Something in the configuration that must be put right; `message` says all of it. */
+export type ConfigProblem = {
+  kind: "bad-value" | "missing-value" | "unknown-flag" | "unknown-variable" | "unauthenticated"
+  /** The flag or variable, as it is written. */
+  source: string
+  message: string
+}
+
+export type ConfigSources = {
+  /** By name without dashes; true for a flag that stands without a value. */
+  flags: Readonly<Record<string, string | true>>
+  env: Environment
+  home: string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** A flag comes before its variable, that before the first generation's name, then the default. */
+export function loadConfig(sources: ConfigSources): Result<Config, ConfigProblem[]> {
+  const problems = unknownFlags(sources.flags)
+  const texts: Record<string, string> = {}
+  const origins = new Map<PropertyKey, Origin>()
+
+  for (const setting of settings) {
+    const origin = originOf(setting, sources)
+    if (origin.text === true && !setting.flagAlone) {
+      problems.push(missingValue(setting))
+    }
+    origins.set(setting.key, origin)
+    texts[setting.key] = expandHome(origin.text === true ? "true" : origin.text, sources.home)
+  }
+
+  const read = Settings.safeParse(texts)
+  for (const issue of read.error?.issues ?? []) {
+    const origin = origins.get(issue.path[0] ?? "")
+    if (origin !== undefined && origin.text !== true) problems.push(badValue(origin, origin.text))
+  }
+  if (read.data !== undefined) {
+    problems.push(...unauthenticatedNetwork(read.data, origins.get("hosts")))
+  }
+  return read.data !== undefined && problems.length === 0 ? ok(read.data) : fail(problems)
+}
+
+/** Where a setting's text came from; true where a flag stands without one. */
+type Origin = { setting: Setting; source: string; text: string | true }
+
+function originOf(setting: Setting, { flags, env }: ConfigSources): Origin {
+  const flag = ownText(flags, setting.flag.slice(2))
+  if (flag !== undefined) return { setting, source: setting.flag, text: flag }
+
+  for (const source of [setting.variable, setting.bareVariable]) {
+    const text = source === null ? undefined : ownText(env, source)
+    if (source !== null && text !== undefined) return { setting, source, text }
+  }
+  return { setting, source: "the default", text: defaultText(setting, env) }
+}
+
+function ownText<Text>(from: Readonly<Record<string, Text>>, name: string): Text | undefined {
+  return Object.hasOwn(from, name) ? from[name] : undefined
+}
+
+function defaultText(setting: Setting, env: Environment): string {
+  // The XDG base directory specification has relative paths ignored.
+  const stateHome = env["XDG_STATE_HOME"] ?? ""
+  if (setting.key === "stateDir" && stateHome.startsWith("/")) return `${stateHome}/cc-executor`
+  return setting.defaultText
+}
+
+/** Shells leave the tilde alone in `--log-file=~/log`, and nobody expands it in a unit file. */
+function expandHome(text: string, home: string): string {
+  return text.startsWith("~/") ? `${home}${text.slice(1)}` : text
+}
+
+function missingValue(setting: Setting): ConfigProblem {
+  const { flag } = setting
+  const message = `${flag} needs a value; ${whatIsAllowed(setting, flag)}`
+  return { kind: "missing-value", source: flag, message }
+}
+
+function badValue({ setting, source }: Origin, text: string): ConfigProblem {
+  const wrong = `${source}: ${JSON.stringify(text)} is not allowed`
+  const message = `${wrong}; ${whatIsAllowed(setting, source)}`
+  return { kind: "bad-value", source, message }
+}
+
+function whatIsAllowed({ allowed, notation, example }: Setting, source: string): string {
+  const how = notation === "" ? "" : `, ${notation}`
+  return `allowed is ${allowed}${how} (for example ${assign(source, example)})`
+}
+
+function assign(source: string, value: string): string {
+  return source.startsWith("--") ? `${source} ${value}` : `${source}=${value}`
+}
+
+function unauthenticatedNetwork(config: Config, origin: Origin | undefined): ConfigProblem[] {
+  const open = config.hosts.filter((host) => !isLoopback(host))
+  if (config.port === null || config.allowUnauthenticatedNetwork || open.length === 0) return []
+  const source = origin?.source ?? "--host"
+  const message =
+    `${source}: ${open.join(", ")} can be reached from other machines, and this version has no ` +
+    "authentication yet: whoever can connect could run any command. Allowed is a loopback " +
+    `address (for example ${assign(source, "localhost")}); ` +
+    "where the network itself keeps strangers out, say so with --allow-unauthenticated-network " +
+    "or CC_EXECUTOR_ALLOW_UNAUTHENTICATED_NETWORK=true"
+  return [{ kind: "unauthenticated", source, message }]
+}
+
+function unknownFlags(flags: ConfigSources["flags"]): ConfigProblem[] {
+  const known = settings.map((setting) => setting.flag)
+  return Object.keys(flags).flatMap((name) => {
+    const flag = `--${name}`
+    return known.includes(flag) ? [] : [unknown("unknown-flag", flag, known)]
+  })
+}
+
+/** Every process of an execution has it, so also a service that is started inside of one. */
+const executionMarker = "CC_EXECUTOR_EXECUTION_ID"
+
+/** Variables with our prefix that mean nothing: most likely misspelt, so worth a warning. */
+export function configWarnings(env: Environment): ConfigProblem[] {
+  const known = settings.map((setting) => setting.variable)
+  const understood = new Set([...known, executionMarker])
+  return Object.keys(env)
+    .filter((name) => name.startsWith(variablePrefix) && !understood.has(name))
+    .map((name) => unknown("unknown-variable", name, known))
+}
+
+function unknown(
+  kind: "unknown-flag" | "unknown-variable",
+  source: string,
+  known: string[],
+): ConfigProblem {
+  const meant = suggest(source, known)
+  const hint = meant === null ? "" : `; did you mean ${meant}?`
+  const message = `${source} is not a setting${hint}`
+  return { kind, source, message }
+}

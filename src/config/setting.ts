@@ -1,0 +1,40 @@
+import { z } from "zod"
+import type { TextForm } from "./text-form.ts"
+
+export const settingGroups = [
+  "Listening",
+  "Executions",
+  "Output",
+  "Disk",
+  "Logs",
+  "Lifetime",
+] as const
+
+export type SettingFacts = {
+  group: (typeof settingGroups)[number]
+  /** Without the dashes; the environment variable's name is made from it. */
+  flag: string
+  /** The variable's name in the first generation, still honoured. */
+  bareVariable: string | null
+  defaultText: string
+  example: string
+  /** One sentence, for people. */
+  description: string
+  allowed: string
+  notation: string
+  placeholder: string
+  flagAlone: boolean
+}
+
+export const settingFacts = z.registry<SettingFacts>()
+
+type Described = Pick<SettingFacts, "group" | "flag" | "defaultText" | "description"> &
+  Partial<Pick<SettingFacts, "bareVariable" | "example">>
+
+// The registry knows a setting by the identity of its schema: a form serves one setting only.
+export function setting<Value>(form: TextForm<Value>, facts: Described): z.ZodType<Value, string> {
+  const { allowed, notation, placeholder, flagAlone } = form
+  const { bareVariable = null, example = facts.defaultText } = facts
+  const entry = { ...facts, bareVariable, example, allowed, notation, placeholder, flagAlone }
+  return form.schema.register(settingFacts, entry)
+}

@@ -1,0 +1,48 @@
+import { z } from "zod"
+
+export interface LineRelay {
+  write(piece: Uint8Array): void
+  end(): void
+}
+
+const longestRelayedLine = 1_048_576
+
+/** Log lines pass as they are; anything else, say a runtime's dying words, is another matter. */
+export function lineRelay(sink: {
+  pass: (line: string) => void
+  unstructured: (text: string) => void
+}): LineRelay {
+  const decoder = new TextDecoder()
+  let partial = ""
+
+  const take = (line: string) => {
+    if (isLogLine(line)) sink.pass(`${line}\n`)
+    else if (line.trim() !== "") sink.unstructured(line)
+  }
+  return {
+    write(piece) {
+      const lines = (partial + decoder.decode(piece, { stream: true })).split("\n")
+      partial = lines.pop() ?? ""
+      for (const line of lines) take(line)
+      if (partial.length < longestRelayedLine) return
+      take(partial)
+      partial = ""
+    },
+    end() {
+      take(partial + decoder.decode())
+      partial = ""
+    },
+  }
+}
+
+const LogLine = z.object({ level: z.string(), time: z.string(), msg: z.string() })
+
+function isLogLine(line: string): boolean {
+  if (!line.startsWith("{")) return false
+  try {
+    return LogLine.safeParse(JSON.parse(line)).success
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return false
+  }
+}

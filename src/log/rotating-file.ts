@@ -1,0 +1,97 @@
+import * as fs from "node:fs"
+import { dirname } from "node:path"
+import { fail, ok, type Result } from "../execution/result.ts"
+import { type LogDestination, lossCounter, reasonOf } from "./destination.ts"
+
+export type LogFileOptions = {
+  path: string
+  /** The file is rotated before it would grow beyond this; a longer line gets a file alone. */
+  maxBytes: number
+  /** Rotated files beside the current one: `path.1`, the newest, to `path.N`. */
+  keep: number
+}
+
+export type LogFileFailure = { path: string; errno: string }
+
+/**
+ * A log file for one process. Lines are appended at once, so that the last words of a process that
+ * dies are in it. Fails only here: later on, what goes wrong costs lines and is counted.
+ */
+export function openRotatingFile(options: LogFileOptions): Result<LogDestination, LogFileFailure> {
+  const { path } = options
+  const { countLoss, takeLoss } = lossCounter()
+  let file: number | null
+  try {
+    fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    // Else everything would go well until the first rotation.
+    fs.accessSync(dirname(path), fs.constants.W_OK)
+    file = open(path)
+  } catch (error) {
+    return fail({ path, errno: reasonOf(error) })
+  }
+
+  return ok({
+    isTerminal: false,
+    write(line, worth) {
+      if (file === null) return
+      const bytes = Buffer.from(line)
+      try {
+        file = fileWithRoom(file, bytes.length, options)
+        appendWhole(file, bytes)
+      } catch (error) {
+        // Whatever it is: a log that cannot be written is no reason to end an execution.
+        countLoss({ lostLines: worth, reason: reasonOf(error) })
+      }
+    },
+    countLoss,
+    takeLoss,
+    flush: () => Promise.resolve(),
+    [Symbol.asyncDispose]() {
+      if (file !== null) fs.closeSync(file)
+      file = null
+      return Promise.resolve()
+    },
+  })
+}
+
+function open(path: string): number {
+  return fs.openSync(path, "a", 0o600)
+}
+
+function fileWithRoom(current: number, bytes: number, options: LogFileOptions): number {
+  const { path, maxBytes, keep } = options
+  // Asked each time, because others may truncate or remove the file, as logrotate does.
+  const { size, nlink } = fs.fstatSync(current)
+  const removed = nlink === 0
+  if (!removed && (size === 0 || size + bytes <= maxBytes)) return current
+
+  // There is none when an earlier rotation came to this point and then failed to open the next.
+  if (!removed && fs.existsSync(path)) shift(path, keep)
+  const next = open(path)
+  fs.closeSync(current)
+  return next
+}
+
+/** Oldest first, so that nothing but the oldest is overwritten, wherever this is interrupted. */
+function shift(path: string, keep: number): void {
+  for (let number = keep; number > 0; number -= 1) {
+    const from = number === 1 ? path : `${path}.${number - 1}`
+    try {
+      fs.renameSync(from, `${path}.${number}`)
+    } catch (error) {
+      if (reasonOf(error) !== "ENOENT") throw error
+    }
+  }
+}
+
+/** The disk may fill up in the middle of a line, and half a line would spoil the next one too. */
+function appendWhole(file: number, bytes: Buffer): void {
+  const { size } = fs.fstatSync(file)
+  let written = 0
+  try {
+    while (written < bytes.length) written += fs.writeSync(file, bytes, written)
+  } catch (error) {
+    if (written > 0) fs.ftruncateSync(file, size)
+    throw error
+  }
+}
