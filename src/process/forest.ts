@@ -1,0 +1,178 @@
+import type { ExecutionId } from "../execution/id.ts"
+import type { ProcessIdentity } from "../execution/record.ts"
+import { allPids, isAlive, type ProcessStat, readEnvironment, readStat } from "./proc.ts"
+import { signalProcess } from "./signal-process.ts"
+import { SIGKILL, SIGSTOP } from "./signals.ts"
+
+/** Names the execution in the environment of everything it starts. */
+export const executionMarker = "CC_EXECUTOR_EXECUTION_ID"
+
+type Tree = {
+  leader: ProcessIdentity
+  /** Until its number is seen to mean another process, its session and group are this tree's. */
+  hasSession: boolean
+  /** Every process ever seen in this tree: pid → start time. Survives a lost parent or session. */
+  seen: Map<number, number>
+}
+
+/** The suspects are one set for a whole family of strays. */
+type Stray = { identity: ProcessIdentity; suspects: Set<ExecutionId> }
+
+/** A stray that forks may get away from one attempt to end its family. */
+const mostAttempts = 5
+
+/**
+ * Finds out, without a cgroup, which process belongs to which execution: by group, session, parent
+ * and environment marker, and by a memory of who was seen where. What was double-forked, left its
+ * session and emptied its environment still becomes a child of this process (the subreaper); if
+ * nobody saw it before, it is a stray: it belongs to the only execution that lived when it came, or
+ * is ended when the last of several that lived then has ended.
+ */
+export class Forest {
+  readonly #trees = new Map<ExecutionId, Tree>()
+  readonly #strays = new Map<number, Stray>()
+  /** Processes that carry no marker now never will: pid → start time. */
+  readonly #unmarked = new Map<number, number>()
+  /** What an entrypoint had started before it became this process, and its offspring. */
+  readonly #bystanders = new Map<number, number>()
+  readonly #isOwnChild: (pid: number) => boolean
+  readonly #ownSession = readStat(process.pid)?.session
+
+  constructor(isOwnChild: (pid: number) => boolean) {
+    this.#isOwnChild = isOwnChild
+    for (const { pid, parent, startTicks } of liveProcesses().values()) {
+      if (parent === process.pid && !isOwnChild(pid)) this.#bystanders.set(pid, startTicks)
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#trees.size === 0
+  }
+
+  plant(id: ExecutionId, leader: ProcessIdentity): void {
+    const seen = new Map([[leader.pid, leader.startTicks]])
+    this.#trees.set(id, { leader, hasSession: true, seen })
+  }
+
+  fell(id: ExecutionId): void {
+    this.#trees.delete(id)
+    for (const { suspects } of this.#strays.values()) suspects.delete(id)
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      if (![...this.#strays.values()].some(isUnsuspected)) return
+      this.survey()
+      const doomed = [...this.#strays.values()].filter(isUnsuspected)
+      for (const { identity } of doomed) signalProcess(identity, SIGSTOP)
+      for (const { identity } of doomed) signalProcess(identity, SIGKILL)
+    }
+  }
+
+  /** Looks at every process once and remembers what it learns; answers one tree's members. */
+  members(id: ExecutionId): ProcessStat[] {
+    return this.survey().get(id) ?? []
+  }
+
+  survey(): Map<ExecutionId, ProcessStat[]> {
+    const stats = liveProcesses()
+    this.#forgetTheGone(stats)
+
+    const found = new Map<ExecutionId, ProcessStat[]>()
+    for (const stat of stats.values()) {
+      const id = this.#place(stat, stats)
+      if (id === null) continue
+      this.#trees.get(id)?.seen.set(stat.pid, stat.startTicks)
+      const members = found.get(id)
+      if (members === undefined) found.set(id, [stat])
+      else members.push(stat)
+    }
+    return found
+  }
+
+  /** Surveys, and answers everybody known to be in a tree. */
+  remembered(): Record<ExecutionId, ProcessIdentity[]> {
+    this.survey()
+    const identities = ({ seen }: Tree) =>
+      [...seen].map(([pid, startTicks]) => ({ pid, startTicks }))
+    return Object.fromEntries([...this.#trees].map(([id, tree]) => [id, identities(tree)]))
+  }
+
+  #place(stat: ProcessStat, stats: Map<number, ProcessStat>): ExecutionId | null {
+    // A process's place is its nearest ancestor's whose place is known.
+    let ancestor: ProcessStat | undefined = stat
+    for (let depth = 0; ancestor !== undefined && depth < 1000; depth++) {
+      const id = this.#placeAlone(ancestor)
+      if (id !== null) return id
+      if (ancestor.parent === process.pid) return this.#placeBelowUs(stat, ancestor)
+      ancestor = stats.get(ancestor.parent)
+    }
+    return null
+  }
+
+  #placeAlone(stat: ProcessStat): ExecutionId | null {
+    for (const [id, tree] of this.#trees) {
+      if (tree.seen.get(stat.pid) === stat.startTicks) return id
+      const { pid } = tree.leader
+      if (tree.hasSession && (stat.session === pid || stat.group === pid)) return id
+    }
+    return this.#placeByMarker(stat)
+  }
+
+  #placeByMarker(stat: ProcessStat): ExecutionId | null {
+    if (this.#unmarked.get(stat.pid) === stat.startTicks) return null
+    const marker = new RegExp(`(?:^|\\0)${executionMarker}=([a-z2-7]{26})`)
+    const id = marker.exec(readEnvironment(stat.pid))?.[1]
+    if (id !== undefined && this.#trees.has(id)) return id
+    this.#unmarked.set(stat.pid, stat.startTicks)
+    return null
+  }
+
+  /** `top` is the child of ours that the process descends from, or is. */
+  #placeBelowUs(stat: ProcessStat, top: ProcessStat): ExecutionId | null {
+    if (this.#isOwnChild(top.pid)) return null
+    if (this.#isBystander(top)) {
+      this.#bystanders.set(stat.pid, stat.startTicks)
+      return null
+    }
+    const family = this.#strays.get(top.pid) ?? this.#strays.get(stat.pid)
+    const suspects = family?.suspects ?? new Set(this.#trees.keys())
+    const [only] = suspects
+    if (suspects.size === 1 && only !== undefined) return only
+    for (const { pid, startTicks } of [top, stat]) {
+      if (!this.#strays.has(pid)) this.#strays.set(pid, { identity: { pid, startTicks }, suspects })
+    }
+    return null
+  }
+
+  /** Executions have sessions of their own, and nobody finds the way back into an older one. */
+  #isBystander({ pid, startTicks, session }: ProcessStat): boolean {
+    return session === this.#ownSession || this.#bystanders.get(pid) === startTicks
+  }
+
+  #forgetTheGone(stats: Map<number, ProcessStat>): void {
+    const isGone = (pid: number, startTicks: number) => stats.get(pid)?.startTicks !== startTicks
+    for (const known of [this.#unmarked, this.#bystanders]) {
+      for (const [pid, ticks] of known) if (isGone(pid, ticks)) known.delete(pid)
+    }
+    for (const [pid, { identity }] of this.#strays) {
+      if (isGone(pid, identity.startTicks)) this.#strays.delete(pid)
+    }
+    for (const tree of this.#trees.values()) {
+      for (const [pid, ticks] of tree.seen) if (isGone(pid, ticks)) tree.seen.delete(pid)
+      // A number is given out again only when no session and no group has it any more.
+      const { pid, startTicks } = tree.leader
+      if (stats.has(pid) && isGone(pid, startTicks)) tree.hasSession = false
+    }
+  }
+}
+
+function isUnsuspected({ suspects }: Stray): boolean {
+  return suspects.size === 0
+}
+
+function liveProcesses(): Map<number, ProcessStat> {
+  const stats = new Map<number, ProcessStat>()
+  for (const pid of allPids()) {
+    const stat = readStat(pid)
+    if (isAlive(stat)) stats.set(pid, stat)
+  }
+  return stats
+}

@@ -1,0 +1,91 @@
+import { dlopen, FFIType, ptr, read } from "bun:ffi"
+import { getSystemErrorMap } from "node:util"
+
+const { symbols } = openLibc()
+
+function openLibc() {
+  const functions = {
+    pipe2: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+    fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i64], returns: FFIType.i32 },
+    flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+    prctl: {
+      args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64],
+      returns: FFIType.i32,
+    },
+    waitpid: { args: [FFIType.i32, FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+    syscall: {
+      args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64],
+      returns: FFIType.i64,
+    },
+    __errno_location: { args: [], returns: FFIType.ptr },
+  } as const
+  return dlopen("libc.so.6", functions)
+}
+
+const O_CLOEXEC = 0o2000000
+const O_NONBLOCK = 0o4000
+const F_SETFL = 4
+const F_SETPIPE_SZ = 1031
+const LOCK_EX = 2
+const LOCK_NB = 4
+const WNOHANG = 1
+const PR_SET_CHILD_SUBREAPER = 36
+// The same numbers on every architecture: both calls are newer than the unified table.
+const SYS_pidfd_send_signal = 424
+const SYS_pidfd_open = 434
+
+export type Pipe = { readFd: number; writeFd: number }
+
+/** A real pipe, not a socketpair: a child may open /dev/stdout or /dev/stdin again. */
+export function makePipe(): Pipe {
+  const fds = new Int32Array(2)
+  if (symbols.pipe2(ptr(fds), O_CLOEXEC) !== 0) throw systemError("pipe2")
+  return { readFd: fds[0] ?? -1, writeFd: fds[1] ?? -1 }
+}
+
+/** A hint: past the user's quota the kernel refuses, and the pipe keeps its size. */
+export function growPipe(fd: number, bytes: number): void {
+  symbols.fcntl(fd, F_SETPIPE_SZ, BigInt(bytes))
+}
+
+/** Of our end only: the child's is another open file. */
+export function setNonblocking(fd: number): void {
+  if (symbols.fcntl(fd, F_SETFL, BigInt(O_NONBLOCK)) !== 0) throw systemError("fcntl")
+}
+
+/** Takes an exclusive lock on an open file; false when somebody else has it. */
+export function tryLock(fd: number): boolean {
+  if (symbols.flock(fd, LOCK_EX | LOCK_NB) === 0) return true
+  const error = systemError("flock")
+  if (error.code === "EAGAIN" || error.code === "EWOULDBLOCK") return false
+  throw error
+}
+
+/** From now on orphaned descendants become this process's children. */
+export function becomeSubreaper(): void {
+  if (symbols.prctl(PR_SET_CHILD_SUBREAPER, 1n, 0n, 0n, 0n) !== 0) throw systemError("prctl")
+}
+
+/** Takes a zombie child away. Never for a child of Bun's own, which waits for it itself. */
+export function reap(pid: number): boolean {
+  return symbols.waitpid(pid, null, WNOHANG) === pid
+}
+
+/** A handle that goes on meaning the same process; null when there is none (any more). */
+export function openPidfd(pid: number): number | null {
+  const fd = Number(symbols.syscall(SYS_pidfd_open, pid, 0, 0, 0))
+  return fd >= 0 ? fd : null
+}
+
+export function signalPidfd(pidfd: number, signal: number): boolean {
+  return Number(symbols.syscall(SYS_pidfd_send_signal, pidfd, signal, 0, 0)) === 0
+}
+
+type SystemError = Error & { code: string }
+
+function systemError(call: string): SystemError {
+  const location = symbols.__errno_location()
+  const errno = location === null ? 0 : read.i32(location)
+  const [code, message] = getSystemErrorMap().get(-errno) ?? [`E${errno}`, "unknown error"]
+  return Object.assign(new Error(`${call}: ${code}: ${message}`), { code })
+}

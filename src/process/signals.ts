@@ -1,0 +1,22 @@
+import { constants } from "node:os"
+
+const numbers: ReadonlyMap<string, number> = new Map(Object.entries(constants.signals))
+const highestSignal = 64
+
+/** The number of a signal given as a number, `SIGTERM`, `TERM` or `term`; null if there is none. */
+export function signalNumber(signal: string | number): number | null {
+  if (typeof signal === "number") return signal >= 1 && signal <= highestSignal ? signal : null
+  if (/^\d+$/.test(signal)) return signalNumber(Number(signal))
+  const name = signal.toUpperCase()
+  return numbers.get(name.startsWith("SIG") ? name : `SIG${name}`) ?? null
+}
+
+export function signalName(number: number): string {
+  for (const [name, value] of numbers) if (value === number) return name
+  return `SIG${number}`
+}
+
+export const SIGKILL = constants.signals.SIGKILL
+export const SIGTERM = constants.signals.SIGTERM
+export const SIGSTOP = constants.signals.SIGSTOP
+export const SIGCONT = constants.signals.SIGCONT

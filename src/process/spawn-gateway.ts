@@ -1,0 +1,51 @@
+import type { StartGateway } from "../keeper/ports.ts"
+import { isErrno } from "./errno.ts"
+import type { Reaper } from "./reaper.ts"
+
+type LineSink = { write(piece: Uint8Array): void; end(): void }
+
+/** Starts this program again as the gateway, in its own session, with its log led into ours. */
+export function spawnGateway(
+  options: { self: readonly string[]; env: Record<string, string | undefined> },
+  reaper: Reaper,
+  openSink: () => LineSink,
+): StartGateway {
+  return (received) => {
+    const child = Bun.spawn([...options.self, "__gateway"], {
+      detached: true, // a terminal's Ctrl-C is for the keeper alone
+      env: withoutRuntimeOptions(options.env),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      serialization: "advanced",
+      ipc: (message: unknown) => received(message),
+    })
+    reaper.isMine(child.pid, child.exited)
+    const relayed = [relay(child.stdout, openSink()), relay(child.stderr, openSink())]
+    return {
+      pid: child.pid,
+      send(message) {
+        try {
+          child.send(message)
+        } catch (error) {
+          // Between its death and the news of it there is nobody to tell.
+          if (!isErrno(error, "ERR_IPC_CHANNEL_CLOSED")) throw error
+        }
+      },
+      kill: (signal) => child.kill(signal),
+      exited: child.exited.then(async (code) => {
+        await Promise.all(relayed)
+        return child.signalCode === null ? `exit code ${code}` : String(child.signalCode)
+      }),
+    }
+  }
+}
+
+async function relay(output: ReadableStream<Uint8Array>, lines: LineSink): Promise<void> {
+  for await (const piece of output) lines.write(piece)
+  lines.end()
+}
+
+function withoutRuntimeOptions(env: Record<string, string | undefined>) {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("BUN_")))
+}

@@ -1,0 +1,185 @@
+import { closeSync, statSync, writeFileSync } from "node:fs"
+import type { ProcessIdentity, ResourceUse } from "../execution/record.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
+import type { Exit } from "../execution/state.ts"
+import type { Child, Launch, SpawnFailure } from "../keeper/ports.ts"
+import type { Containment, Enclosure } from "./containment.ts"
+import { errnoOf, isErrno } from "./errno.ts"
+import { executionMarker } from "./forest.ts"
+import { growPipe, makePipe } from "./libc.ts"
+import { PipeInput } from "./pipe-input.ts"
+import { readPipe } from "./pipe-output.ts"
+import { readStat } from "./proc.ts"
+import { PseudoTerminal } from "./pseudo-terminal.ts"
+import type { Reaper } from "./reaper.ts"
+import { signalName } from "./signals.ts"
+
+/** Large enough that a flood is read in large pieces. An unprivileged user's quota is small. */
+const pipeBytes = process.getuid?.() === 0 ? 262_144 : 65_536
+/** When memory runs out, the kernel should take a child, not the one who keeps the record. */
+const childOomScore = "500"
+
+/** Starts one child in its own session, on real pipes or on a terminal, inside its enclosure. */
+export function spawnChild(
+  launch: Launch,
+  containment: Containment,
+  reaper: Reaper,
+): Result<Child, SpawnFailure> {
+  const missing = missingDirectory(launch.cwd)
+  if (missing !== null) return fail(missing)
+  const enclosure = containment.enclose(launch.executionId, launch.limits)
+  try {
+    const stdio = launch.terminal === null ? openPipes(launch) : openTerminal(launch.terminal)
+    using parentsShare = new DisposableStack()
+    parentsShare.defer(stdio.closeChildEnds)
+    return ok(start(launch, enclosure, stdio, reaper))
+  } catch (error) {
+    enclosure.remove()
+    const errno = errnoOf(error)
+    if (errno === null) throw error
+    return fail({ errno, message: `${launch.argv[0]}: ${messageOf(error)}` })
+  }
+}
+
+type Stdio = Pick<Child, "outputs" | "input" | "resize"> & {
+  forChild:
+    | { stdin: number | "ignore"; stdout: number; stderr: number }
+    | { terminal: Bun.Terminal }
+  closeChildEnds: () => void
+  close: () => void
+}
+
+function start(launch: Launch, enclosure: Enclosure, stdio: Stdio, reaper: Reaper): Child {
+  const [program = "", ...args] = launch.argv
+  const env = { ...launch.env, [executionMarker]: launch.executionId }
+  const subprocess = spawnOrClose(stdio, () =>
+    Bun.spawn([program, ...args], {
+      ...stdio.forChild,
+      cwd: launch.cwd,
+      env,
+      detached: true,
+      ...(launch.argv0 === null ? {} : { argv0: launch.argv0 }),
+      ...(enclosure.cgroup === null ? {} : { cgroup: enclosure.cgroup }),
+    }),
+  )
+  const exited = subprocess.exited.then(() => exitOf(subprocess))
+  reaper.isMine(subprocess.pid, exited)
+  const leader = identify(subprocess.pid)
+  preferAsVictim(leader.pid)
+  return {
+    leader,
+    exited,
+    outputs: stdio.outputs,
+    input: stdio.input,
+    tree: enclosure.enter(leader),
+    resize: stdio.resize,
+    use: () => useOf(enclosure, subprocess),
+    ranOutOfMemory: () => enclosure.hasRunOutOfMemory(),
+    [Symbol.dispose]() {
+      stdio.close()
+      enclosure.remove()
+    },
+  }
+}
+
+function spawnOrClose<Spawned>(stdio: Stdio, spawn: () => Spawned): Spawned {
+  try {
+    return spawn()
+  } catch (error) {
+    stdio.close()
+    throw error
+  }
+}
+
+function openPipes(launch: Launch): Stdio {
+  const stdout = makePipe()
+  const stderr = makePipe()
+  growPipe(stdout.readFd, pipeBytes)
+  const stdin = launch.stdin === "pipe" ? makePipe() : null
+  const input = stdin === null ? null : new PipeInput(stdin.writeFd)
+  const outputs = [
+    { stream: "stdout" as const, output: readPipe(stdout.readFd) },
+    { stream: "stderr" as const, output: readPipe(stderr.readFd) },
+  ]
+  return {
+    outputs,
+    input,
+    resize: () => undefined,
+    forChild: {
+      stdin: stdin === null ? "ignore" : stdin.readFd,
+      stdout: stdout.writeFd,
+      stderr: stderr.writeFd,
+    },
+    closeChildEnds() {
+      closeSync(stdout.writeFd)
+      closeSync(stderr.writeFd)
+      if (stdin !== null) closeSync(stdin.readFd)
+    },
+    close() {
+      input?.close()
+      for (const { output } of outputs) output.cancel()
+    },
+  }
+}
+
+function openTerminal(size: { cols: number; rows: number }): Stdio {
+  const terminal = new PseudoTerminal(size)
+  return {
+    outputs: [{ stream: "stdout", output: terminal }],
+    input: terminal,
+    resize: (newSize) => terminal.resize(newSize),
+    forChild: { terminal: terminal.terminal },
+    closeChildEnds: () => undefined,
+    close: () => terminal[Symbol.dispose](),
+  }
+}
+
+function exitOf(subprocess: Bun.Subprocess): Exit {
+  const { exitCode, signalCode } = subprocess
+  if (signalCode !== null) {
+    const signal = typeof signalCode === "number" ? signalName(signalCode) : signalCode
+    return { kind: "signaled", signal }
+  }
+  if (exitCode === null) throw new Error(`pid ${subprocess.pid} ended without a code or a signal`)
+  return { kind: "exited", exitCode }
+}
+
+/** Bun has not waited for the child yet, so that even one that has died already can be read. */
+function identify(pid: number): ProcessIdentity {
+  const stat = readStat(pid)
+  if (stat === null) throw new Error(`/proc/${pid}/stat is not there for a child just started`)
+  return { pid, startTicks: stat.startTicks }
+}
+
+function preferAsVictim(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, childOomScore)
+  } catch (error) {
+    if (!isErrno(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) throw error // gone, or not allowed
+  }
+}
+
+function useOf(enclosure: Enclosure, subprocess: Bun.Subprocess): ResourceUse {
+  const use = enclosure.use()
+  if (use.cpuUserMs !== null) return use
+  // Without a cgroup: the leader and the descendants it waited for, once it has exited.
+  const cpu = subprocess.resourceUsage()?.cpuTime
+  if (cpu === undefined) return use
+  return { ...use, cpuUserMs: Number(cpu.user) / 1000, cpuSystemMs: Number(cpu.system) / 1000 }
+}
+
+function missingDirectory(cwd: string): SpawnFailure | null {
+  try {
+    if (statSync(cwd).isDirectory()) return null
+    return { errno: "ENOTDIR", message: `the working directory ${cwd} is not a directory` }
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === null) throw error
+    const why = errno === "ENOENT" ? "does not exist" : `cannot be entered (${errno})`
+    return { errno, message: `the working directory ${cwd} ${why}` }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
