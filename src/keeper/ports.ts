@@ -1,0 +1,198 @@
+import type { ExecutionId } from "../execution/id.ts"
+import type { SignedReceipt } from "../execution/receipt.ts"
+import type {
+  ContainmentMode,
+  ExecutionRecord,
+  Position,
+  ProcessIdentity,
+  ResourceUse,
+  StreamName,
+  Survivor,
+  TranscriptFacts,
+  TranscriptHashes,
+} from "../execution/record.ts"
+import type { Result } from "../execution/result.ts"
+import type { Budget, ResourceLimits, TerminalSize } from "../execution/spec.ts"
+import type { ExecutionEvent, Exit } from "../execution/state.ts"
+import type { KeeperMessage } from "../protocol/ipc.ts"
+
+/** What the keeper needs of the world. Adapters live in process/, transcript/ and journal/. */
+
+export interface Clock {
+  /** For people and records. */
+  now(): Date
+  /** For every timeout: never jumps. */
+  monotonicMs(): number
+  after(delayMs: number, run: () => void): Disposable
+}
+
+/** Events: a fixed message, facts as fields. */
+export interface Log {
+  debug(facts: Record<string, unknown>, event: string): void
+  info(facts: Record<string, unknown>, event: string): void
+  warn(facts: Record<string, unknown>, event: string): void
+  error(facts: Record<string, unknown>, event: string): void
+}
+
+// --- processes ---------------------------------------------------------------------------------
+
+export type Launch = {
+  executionId: ExecutionId
+  /** The program's path, then its arguments. */
+  argv: readonly string[]
+  /** What the program is told its own name is; null for its path. */
+  argv0: string | null
+  cwd: string
+  env: Record<string, string>
+  stdin: "closed" | "pipe"
+  terminal: TerminalSize | null
+  limits: ResourceLimits
+}
+
+export type SpawnFailure = { errno: string; message: string }
+
+export interface Spawner {
+  readonly containment: ContainmentMode
+  /** Which of the limits this machine can hold an execution to. */
+  readonly enforceable: ReadonlySet<keyof ResourceLimits>
+  spawn(launch: Launch): Result<Child, SpawnFailure>
+}
+
+/** What was ended of a tree whose keeper had died. */
+export type Sweep = { ended: number; survivors: Survivor[] }
+
+export type Program = { path: string; realPath: string }
+
+export interface Programs {
+  /** Finds what would be executed: a path as it stands, a bare name along PATH. */
+  locate(name: string, path: string, cwd: string): Result<Program, SpawnFailure>
+}
+
+export interface Child {
+  readonly leader: ProcessIdentity
+  readonly exited: Promise<Exit>
+  /** A terminal has one output, `stdout`. */
+  readonly outputs: ReadonlyArray<{ stream: StreamName; output: ChildOutput }>
+  readonly input: ChildInput | null
+  readonly tree: ProcessTree
+  resize(size: TerminalSize): void
+  /** What it has used so far, as far as the machine tells. */
+  use(): ResourceUse
+  /** Whether the kernel ended a member because its memory limit was reached. */
+  ranOutOfMemory(): boolean
+  /** Closes every descriptor and forgets the tree. The tree must be empty or given up. */
+  [Symbol.dispose](): void
+}
+
+export interface ChildOutput {
+  /** The next bytes, at most a pipe's worth; null at the end. What is not asked for stays there. */
+  read(): Promise<Uint8Array | null>
+  /** Gives up on a pipe that a survivor holds open: a pending read answers null. */
+  cancel(): void
+}
+
+export interface ChildInput {
+  /** Resolves with the bytes the pipe took: fewer than given only when the child closed it. */
+  write(bytes: Uint8Array): Promise<number>
+  /** The child reads the end of its input. */
+  close(): void
+}
+
+/** Every process that descends from a leader, wherever it went. */
+export interface ProcessTree {
+  /** The live ones; zombies are not alive. */
+  members(): ProcessIdentity[]
+  /** Sends a signal to every member; says how many it reached. */
+  signal(signal: number): number
+  /** Resolves when no member runs. */
+  freeze(): Promise<void>
+  thaw(): void
+  describe(process: ProcessIdentity): Survivor
+}
+
+// --- record ------------------------------------------------------------------------------------
+
+export type AppendOutcome =
+  | { kind: "appended" }
+  /** Nothing of the piece is in the record; the pieces before it are. */
+  | { kind: "disk-full"; lost: Uint8Array }
+
+export interface TranscriptWriter {
+  facts(): TranscriptFacts
+  /** One call may make several records; each is whole on disk or not there at all. */
+  append(stream: StreamName, bytes: Uint8Array, time: Date): AppendOutcome
+  /** A change of the terminal's size, recorded between the bytes around it. */
+  appendResize(size: TerminalSize, time: Date): AppendOutcome
+  /** Output that was read but could not be recorded: only counted. */
+  discard(bytes: Uint8Array): void
+  /** Whether a further append would exceed the budget and have to forget something. */
+  isFull(): boolean
+  /** Forgets whole segments before the place; answers what is now the oldest kept. */
+  forgetBefore(place: Position): void
+  hashes(): TranscriptHashes
+  /** Everything appended so far survives a loss of power. */
+  sync(): Promise<void>
+  [Symbol.dispose](): void
+}
+
+export type RecoveredTranscript = {
+  facts: TranscriptFacts
+  hashes: TranscriptHashes | null
+  truncatedBytes: number
+}
+
+export interface TranscriptStore {
+  create(
+    id: ExecutionId,
+    budget: Budget,
+    onForget: (facts: TranscriptFacts) => void,
+  ): TranscriptWriter
+  /** Cuts an unfinished last record off and says what is left; null when nothing was written. */
+  recover(id: ExecutionId): RecoveredTranscript | null
+  remove(id: ExecutionId): void
+  bytesOnDisk(id: ExecutionId): number
+  /** Every transcript there is, whoever it belongs to. */
+  all(): ExecutionId[]
+}
+
+export type IdempotencyEntry = { principal: string; key: string; fingerprint: string }
+
+export interface Journal {
+  create(record: ExecutionRecord, idempotency: IdempotencyEntry | null): void
+  /** One transaction: the event, and the record as it is after it. */
+  append(event: ExecutionEvent, record: ExecutionRecord): void
+  /** The record changed, the state did not. */
+  update(record: ExecutionRecord): void
+  /** The end: event, record and receipt at once, so that no end is without its receipt. */
+  end(event: ExecutionEvent, record: ExecutionRecord, receipt: SignedReceipt): void
+  find(id: ExecutionId): ExecutionRecord | null
+  findByKey(
+    principal: string,
+    key: string,
+  ): { fingerprint: string; record: ExecutionRecord | null } | null
+  /** Executions without an end, oldest first: what a crash left. */
+  unfinished(): ExecutionRecord[]
+  /** Ended executions whose transcript is still kept, oldest end first. */
+  endedWithTranscript(): Array<{ id: ExecutionId; endedAt: string; bytes: number }>
+  transcriptRemoved(id: ExecutionId): void
+  remove(id: ExecutionId): void
+  /** An execution that could not be started never was: neither it nor its key is remembered. */
+  withdraw(id: ExecutionId, idempotency: IdempotencyEntry | null): void
+  /** Records and keys past their time; answers how many went. */
+  expire(before: { recordsEndedBefore: Date; keysBefore: Date }): number
+}
+
+export interface ReceiptSigner {
+  sign(record: ExecutionRecord): SignedReceipt
+}
+
+// --- the gateway ---------------------------------------------------------------------------------
+
+export type Gateway = {
+  pid: number
+  send(message: KeeperMessage): void
+  kill(signal: "SIGTERM" | "SIGKILL"): void
+  exited: Promise<string> // how it ended, for the log
+}
+
+export type StartGateway = (received: (message: unknown) => void) => Gateway

@@ -1,0 +1,68 @@
+import { ok, type Result } from "../execution/result.ts"
+import { type Failure, failure } from "../protocol/failure.ts"
+import { isKeeperMethod, type KeeperMethod, keeperMethods } from "../protocol/ipc.ts"
+import type { Keeper } from "./keeper.ts"
+import type { News } from "./news.ts"
+
+type Outcome = Result<unknown, Failure>
+
+/**
+ * Answers what the gateway asks. `start` answers in the same turn, so that its answer is on its way
+ * before any news of the execution it made.
+ */
+export function answerRequest(
+  method: string,
+  params: unknown,
+  keeper: Keeper,
+  news: News,
+): Outcome | Promise<Outcome> {
+  if (!isKeeperMethod(method)) {
+    return { ok: false, failure: failure("INTERNAL", `The keeper has no method ${method}.`) }
+  }
+  return handle(method, params, keeper, news)
+}
+
+function handle(
+  method: KeeperMethod,
+  params: unknown,
+  keeper: Keeper,
+  news: News,
+): Outcome | Promise<Outcome> {
+  switch (method) {
+    case "start": {
+      const { principal, request, follow } = keeperMethods.start.params.parse(params)
+      const started = keeper.start(principal, request)
+      if (started.ok && follow) news.follow(started.value.record.id)
+      return started
+    }
+    case "control":
+      return keeper.control(keeperMethods.control.params.parse(params))
+    case "input":
+      return keeper.input(keeperMethods.input.params.parse(params))
+    case "resize":
+      return keeper.resize(keeperMethods.resize.params.parse(params))
+    case "remove":
+      return keeper.remove(keeperMethods.remove.params.parse(params).executionId)
+    case "live":
+      return ok({ records: keeper.records() })
+    case "find": {
+      const { executionId } = keeperMethods.find.params.parse(params)
+      return ok({ record: keeper.find(executionId)?.record ?? null })
+    }
+    case "follow": {
+      const { executionId } = keeperMethods.follow.params.parse(params)
+      const record = keeper.find(executionId)?.record ?? null
+      if (record !== null) news.follow(executionId)
+      return ok({ record })
+    }
+    case "unfollow":
+      news.unfollow(keeperMethods.unfollow.params.parse(params).executionId)
+      return ok({})
+    case "watch":
+      news.watchAll(keeperMethods.watch.params.parse(params).on)
+      return ok({})
+    case "drivers":
+      keeper.setDrivers(keeperMethods.drivers.params.parse(params))
+      return ok({})
+  }
+}

@@ -1,0 +1,300 @@
+import type { ExecutionRecord, Position, Survivor } from "../execution/record.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
+import type { TerminalSize } from "../execution/spec.ts"
+import { type ExecutionEvent, type StopCause, transition } from "../execution/state.ts"
+import { type Failure, failure } from "../protocol/failure.ts"
+import type { InputResult } from "../protocol/methods.ts"
+import { lingerUntilEmpty, readToTheEnd } from "./draining.ts"
+import { InputQueue } from "./input-queue.ts"
+import { Lease } from "./lease.ts"
+import type { Child, Launch, TranscriptWriter } from "./ports.ts"
+import { Recorder } from "./recorder.ts"
+import { RunningClocks } from "./running-clocks.ts"
+import { type StopReport, stopTree } from "./stopping.ts"
+import type { SupervisionPorts, SupervisionSettings } from "./supervision-ports.ts"
+import { Turns } from "./turns.ts"
+
+const nothingStopped: StopReport = { stopped: [], survivors: [] }
+
+/** Runs one execution from its start to its end, and is the only one to change its record. */
+export class Supervision {
+  readonly #ended = Promise.withResolvers<ExecutionRecord>()
+  readonly #ports: SupervisionPorts
+  readonly #settings: SupervisionSettings
+  readonly #hurry = new AbortController()
+  readonly #unkillable = Promise.withResolvers<Survivor[]>()
+  readonly #clocks: RunningClocks
+  #record: ExecutionRecord
+  #lease: Lease | null = null
+  #child: Child | null = null
+  #input: InputQueue | null = null
+  #transcript: TranscriptWriter | null = null
+  #recorder: Recorder | null = null
+  #stop: Promise<StopReport> | null = null
+  /** One steering at a time: a freeze, a thaw and a stop never work against each other. */
+  readonly #turns = new Turns()
+
+  constructor(record: ExecutionRecord, settings: SupervisionSettings, ports: SupervisionPorts) {
+    this.#record = record
+    this.#settings = settings
+    this.#ports = ports
+    this.#clocks = new RunningClocks(record.spec, ports.clock, (cause) => void this.stop(cause))
+  }
+
+  /** Resolves, and never rejects, with the record of the end. */
+  get ended(): Promise<ExecutionRecord> {
+    return this.#ended.promise
+  }
+
+  get record(): ExecutionRecord {
+    return {
+      ...this.#record,
+      ...this.#clocks.read(),
+      transcript: this.#transcript?.facts() ?? this.#record.transcript,
+      stdinBytes: this.#input?.taken ?? 0,
+    }
+  }
+
+  /** What advances with every read: cheaper than the whole record. */
+  get transcriptFacts() {
+    return this.#transcript?.facts() ?? this.#record.transcript
+  }
+
+  /** Spawns the child. Where that fails, the record is left as it was: `starting`. */
+  start(launch: Launch): Result<ExecutionRecord, Failure> {
+    const { clock, spawner, transcripts } = this.#ports
+    const { id, spec } = this.#record
+    const spawned = spawner.spawn(launch)
+    if (!spawned.ok) {
+      const { errno, message } = spawned.failure
+      return fail(failure("SPAWN_FAILED", `Could not start: ${message}.`, { errno }))
+    }
+    const child = spawned.value
+    const transcript = transcripts.create(id, spec.budget, () =>
+      this.#ports.journal(null, this.record),
+    )
+    this.#child = child
+    this.#transcript = transcript
+    this.#input = child.input === null ? null : new InputQueue(child.input)
+    this.#record = { ...this.#record, leader: child.leader, startedAt: clock.now().toISOString() }
+    this.#clocks.start()
+    if (spec.onDisconnect === "cancel") {
+      const { disconnectLeaseMs } = this.#settings
+      this.#lease = new Lease(clock, disconnectLeaseMs, () => void this.stop("disconnected"))
+    }
+    this.#apply({ kind: "started", pid: child.leader.pid })
+    this.#recorder = this.#recordOutput(child, transcript)
+    this.#supervise(child, this.#recorder).catch((error: unknown) => this.#broken(child, error))
+    return ok(this.record)
+  }
+
+  /** The end of an execution that never ran. */
+  endUnstarted(event: ExecutionEvent): Promise<void> {
+    return this.#end(event)
+  }
+
+  admit(): void {
+    this.#apply({ kind: "admitted" })
+  }
+
+  pause(): Promise<Result<ExecutionRecord, Failure>> {
+    return this.#turns.take(async () => {
+      const { kind } = this.#record.state
+      if (kind === "paused") return ok(this.record)
+      if (kind !== "running" || this.#child === null) return this.#wrongState("paused")
+      await this.#child.tree.freeze()
+      // It may have ended, or been told to stop, while the freeze was under way.
+      if (this.#record.state.kind !== "running") {
+        this.#child.tree.thaw()
+        return this.#wrongState("paused")
+      }
+      this.#clocks.pause()
+      this.#apply({ kind: "paused" })
+      return ok(this.record)
+    })
+  }
+
+  resume(): Promise<Result<ExecutionRecord, Failure>> {
+    return this.#turns.take(async () => {
+      const { kind } = this.#record.state
+      if (kind === "running") return ok(this.record)
+      if (kind !== "paused" || this.#child === null) return this.#wrongState("resumed")
+      this.#child.tree.thaw()
+      this.#clocks.resume()
+      this.#apply({ kind: "resumed" })
+      return ok(this.record)
+    })
+  }
+
+  /** Answers how many processes it reached. */
+  signal(signal: number): Result<number, Failure> {
+    const child = this.#childUnlessEnded()
+    return child === null ? this.#wrongState("signaled") : ok(child.tree.signal(signal))
+  }
+
+  async write(
+    data: Uint8Array,
+    end: boolean,
+    offset: number | undefined,
+  ): Promise<Result<InputResult, Failure>> {
+    if (this.#childUnlessEnded() === null) return this.#wrongState("given input")
+    if (this.#input === null) {
+      const message = "Its standard input is closed: start it with stdin `pipe` to send input."
+      return fail(failure("WRONG_STATE", message, { state: this.#record.state.kind }))
+    }
+    this.#clocks.active()
+    const taken = await this.#input.write(data, end, offset)
+    if (taken.ok || taken.failure.reason !== "WRONG_STATE") return taken
+    const details = { ...taken.failure.details, state: this.#record.state.kind }
+    return fail({ ...taken.failure, details })
+  }
+
+  resize(size: TerminalSize): Result<Record<string, never>, Failure> {
+    const child = this.#childUnlessEnded()
+    const { spec, state } = this.#record
+    if (child === null) return this.#wrongState("resized")
+    if (spec.terminal === null) {
+      const message = "It does not run on a terminal: start it with `terminal` to resize it."
+      return fail(failure("WRONG_STATE", message, { state: state.kind }))
+    }
+    child.resize(size)
+    this.#transcript?.appendResize(size, this.#ports.clock.now())
+    this.#record = { ...this.#record, spec: { ...spec, terminal: size } }
+    return ok({})
+  }
+
+  /** Who holds the lease of `on_disconnect: cancel`, and what every driver has taken. */
+  setDrivers(holders: number, floor: Position | null): void {
+    this.#lease?.setHolders(holders)
+    this.#recorder?.setFloor(floor)
+  }
+
+  /** Ends the tree; the report comes when it is gone. Asked again, the first stop answers. */
+  stop(cause: StopCause): Promise<StopReport> {
+    const child = this.#childUnlessEnded()
+    if (child === null) return Promise.resolve(nothingStopped)
+    // Once it is stopping, whoever would steer it is refused at once.
+    this.#stop ??= this.#turns.yielding(() => this.#stopTree(child, cause))
+    return this.#stop
+  }
+
+  /** Ends the grace of a stop that is under way, or of one to come. */
+  hurry(): void {
+    this.#hurry.abort()
+  }
+
+  async #supervise(child: Child, recorder: Recorder): Promise<void> {
+    const exit = await Promise.race([child.exited, this.#unkillable.promise, recorder.failed])
+    this.#clocks.stop()
+    this.#input?.close()
+    if (Array.isArray(exit)) {
+      this.#record = { ...this.#record, survivors: exit }
+      recorder.cancel()
+      await recorder.done
+      return this.#end({ kind: "lost", reason: "SIGKILL did not end it: see the survivors" })
+    }
+    if (child.ranOutOfMemory()) this.#apply({ kind: "stop-requested", cause: "out-of-memory" })
+    const wasStopped = this.#stop !== null
+    this.#apply({ kind: "leader-exited", exit })
+
+    const report = await this.#emptyTree(child)
+    await readToTheEnd(recorder, this.#settings.lingerMs, this.#ports.clock)
+    this.#record = {
+      ...this.#record,
+      survivors: report.survivors,
+      ...(wasStopped ? { stopped: report.stopped } : { killedAfterExit: report.stopped }),
+    }
+    await this.#end({ kind: "emptied" })
+  }
+
+  /** What outlived the leader may finish within the linger; then it is ended too. */
+  async #emptyTree(child: Child): Promise<StopReport> {
+    const isEmpty = await lingerUntilEmpty(child.tree, this.#ports.clock, {
+      lingerMs: this.#settings.lingerMs,
+      isOver: () => this.#stop !== null,
+      hurry: this.#hurry.signal,
+    })
+    if (isEmpty) return nothingStopped
+    this.#stop ??= this.#stopTree(child, null)
+    return this.#stop
+  }
+
+  async #stopTree(child: Child, cause: StopCause | null): Promise<StopReport> {
+    this.#clocks.disarm()
+    if (this.#record.state.kind === "paused") this.#clocks.resume()
+    if (cause !== null) this.#apply({ kind: "stop-requested", cause })
+    const { graceMs, killLimitMs } = this.#settings
+    const order = { graceMs, killLimitMs, hurry: this.#hurry.signal }
+    const report = await stopTree(child.tree, order, this.#ports.clock)
+    const isUnkillable = report.survivors.some(({ pid }) => pid === child.leader.pid)
+    if (isUnkillable) this.#unkillable.resolve(report.survivors)
+    return report
+  }
+
+  #recordOutput(child: Child, transcript: TranscriptWriter): Recorder {
+    const { id, spec } = this.#record
+    const settings = { ...spec, ...this.#settings }
+    return new Recorder(child.outputs, transcript, settings, this.#ports.clock, {
+      advanced: (bytes) => {
+        this.#clocks.active()
+        this.#ports.advanced(id, bytes)
+      },
+      blockedChanged: (blocked) => {
+        this.#clocks.setBlocked(blocked)
+        this.#record = { ...this.#record, blocked }
+        this.#ports.changed(this.record)
+      },
+      diskFull: () => void this.stop("disk-full"),
+    })
+  }
+
+  async #broken(child: Child, error: unknown): Promise<void> {
+    this.#ports.broke(this.record, error)
+    const { killLimitMs } = this.#settings
+    const order = { graceMs: 0, killLimitMs, hurry: this.#hurry.signal }
+    const report = await stopTree(child.tree, order, this.#ports.clock)
+    this.#recorder?.cancel()
+    this.#clocks.stop()
+    this.#record = { ...this.#record, ...report }
+    const why = error instanceof Error ? error.message : String(error)
+    await this.#end({ kind: "lost", reason: `internal: ${why}` })
+  }
+
+  /** Order: the last byte, on disk; the end, journaled with its receipt; then everybody is told. */
+  async #end(event: ExecutionEvent): Promise<void> {
+    this.#lease?.[Symbol.dispose]()
+    const transcript = this.#transcript
+    await transcript?.sync().catch((error: unknown) => this.#ports.broke(this.record, error))
+    this.#record = {
+      ...this.record,
+      use: this.#child?.use() ?? this.#record.use,
+      hashes: transcript?.hashes() ?? null,
+      blocked: false,
+      endedAt: this.#ports.clock.now().toISOString(),
+      state: transition(this.#record.state, event),
+    }
+    this.#child?.[Symbol.dispose]()
+    await this.#ports.journalEnd(event, this.#record)
+    transcript?.[Symbol.dispose]()
+    this.#ports.changed(this.#record)
+    this.#ended.resolve(this.#record)
+  }
+
+  #apply(event: ExecutionEvent): void {
+    const state = transition(this.#record.state, event)
+    if (state === this.#record.state) return
+    const record = { ...this.record, state }
+    this.#ports.journal(event, record)
+    this.#record = record
+    this.#ports.changed(record)
+  }
+
+  #childUnlessEnded(): Child | null {
+    return this.#record.state.kind === "ended" ? null : this.#child
+  }
+
+  #wrongState(verb: string): Result<never, Failure> {
+    const { kind } = this.#record.state
+    return fail(failure("WRONG_STATE", `It is ${kind} and cannot be ${verb}.`, { state: kind }))
+  }
+}
