@@ -1,0 +1,119 @@
+import type { ExecutionId } from "../execution/id.ts"
+import { type ExecutionRecord, hasEnded, type TranscriptFacts } from "../execution/record.ts"
+import type { KeeperLink, KeeperNews } from "./keeper-link.ts"
+import type { JournalReader } from "./ports.ts"
+
+/** An execution that somebody here reads, as the keeper last told of it. */
+export type Followed = {
+  record: ExecutionRecord
+  transcript: TranscriptFacts
+  readonly readers: Set<FollowReader>
+}
+
+export interface FollowReader {
+  /** There may be more to read. */
+  advanced(): void
+  changed(record: ExecutionRecord): void
+}
+
+type Watcher = (record: ExecutionRecord) => void
+
+/** What this gateway follows; all of it can be read again from journal and keeper. */
+export class LiveExecutions {
+  readonly #link: () => KeeperLink
+  readonly #journal: () => JournalReader
+  readonly #followed = new Map<ExecutionId, Followed>()
+  readonly #watchers = new Set<Watcher>()
+
+  constructor(link: () => KeeperLink, journal: () => JournalReader) {
+    this.#link = link
+    this.#journal = journal
+  }
+
+  get readerCount(): number {
+    let count = 0
+    for (const { readers } of this.#followed.values()) count += readers.size
+    return count
+  }
+
+  /** The newest record of an execution that is followed. */
+  peek(id: ExecutionId): ExecutionRecord | null {
+    const followed = this.#followed.get(id)
+    return followed === undefined ? null : current(followed)
+  }
+
+  /** Begins to follow what the keeper follows for us already, because we started it. */
+  adopt(record: ExecutionRecord): Followed {
+    const known = this.#followed.get(record.id)
+    if (known !== undefined) return known
+    const followed = { record, transcript: record.transcript, readers: new Set<FollowReader>() }
+    this.#followed.set(record.id, followed)
+    return followed
+  }
+
+  /** Null when there is no such execution. */
+  async follow(id: ExecutionId): Promise<Followed | null> {
+    const known = this.#followed.get(id)
+    if (known !== undefined) return known
+    let live: Followed | null = null
+    const answer = await this.#link().call("follow", { executionId: id }, ({ record }) => {
+      if (record !== null) live = this.adopt(record)
+    })
+    if (live !== null) return live
+    if (!answer.ok) return null
+    const record = this.#journal().find(id)
+    // Not live and not ended is a moment between two looks: it ended in it.
+    return record === null ? null : { record, transcript: record.transcript, readers: new Set() }
+  }
+
+  /** The last reader is gone. */
+  release(id: ExecutionId, followed: Followed): void {
+    if (followed.readers.size > 0 || this.#followed.get(id) !== followed) return
+    this.#followed.delete(id)
+    if (!hasEnded(followed.record)) void this.#link().call("unfollow", { executionId: id })
+  }
+
+  watch(watcher: Watcher): Disposable {
+    this.#watchers.add(watcher)
+    if (this.#watchers.size === 1) void this.#link().call("watch", { on: true })
+    return {
+      [Symbol.dispose]: () => {
+        if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return
+        void this.#link().call("watch", { on: false })
+      },
+    }
+  }
+
+  take(news: KeeperNews): void {
+    for (const { executionId, transcript } of news.advances) {
+      const followed = this.#followed.get(executionId)
+      if (followed === undefined) continue
+      followed.transcript = transcript
+      for (const reader of followed.readers) reader.advanced()
+    }
+    for (const record of news.changes) this.#changed(record)
+    if (news.resync) this.#resync()
+  }
+
+  #changed(record: ExecutionRecord): void {
+    for (const watcher of this.#watchers) watcher(record)
+    const followed = this.#followed.get(record.id)
+    if (followed === undefined) return
+    followed.record = record
+    followed.transcript = record.transcript
+    for (const reader of followed.readers) reader.changed(record)
+    if (hasEnded(record)) this.#followed.delete(record.id)
+  }
+
+  /** Changes were too many to be told one by one: look at everything again. */
+  #resync(): void {
+    for (const id of this.#followed.keys()) {
+      const record = this.#journal().find(id)
+      if (record !== null) this.#changed(record)
+    }
+  }
+}
+
+function current(followed: Followed): ExecutionRecord {
+  return { ...followed.record, transcript: followed.transcript }
+}

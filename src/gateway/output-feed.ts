@@ -1,0 +1,192 @@
+import { type ExecutionRecord, hasEnded, type StreamName } from "../execution/record.ts"
+import { failure } from "../protocol/failure.ts"
+import { encodeCursor } from "./cursor.ts"
+import type { Followed, FollowReader, LiveExecutions } from "./live-executions.ts"
+import type { FeedEvent, OutputFeed, OutputForm, Piece, Place, TranscriptReader } from "./ports.ts"
+import { type DecodedText, decodeText } from "./text-decoding.ts"
+
+const nothing = new Uint8Array(0)
+const mostStates = 100
+
+type Held = Record<StreamName, Uint8Array>
+type OutputPiece = Omit<Piece, "next">
+
+/** One reader's way through one execution's output: a place on disk, and no queue. */
+export class TranscriptFeed implements OutputFeed, FollowReader {
+  readonly from: string
+  readonly availableFrom: string
+  readonly #followed: Followed
+  readonly #live: LiveExecutions
+  readonly #reader: TranscriptReader
+  readonly #listeners = new Set<() => void>()
+  #states: ExecutionRecord[] = []
+  #place: Place
+  /** Bytes of a split character: passed by the place, not delivered yet. */
+  #held: Held
+  #lastSequence = -1
+  #lastTimeMs: number
+  #isOver = false
+
+  constructor(
+    followed: Followed,
+    start: { place: Place; held: Held },
+    reader: TranscriptReader,
+    live: LiveExecutions,
+  ) {
+    this.#followed = followed
+    this.#reader = reader
+    this.#live = live
+    this.#place = start.place
+    this.#held = start.held
+    this.#lastTimeMs = Date.parse(followed.record.createdAt)
+    this.from = this.cursor()
+    const { start: oldest } = followed.transcript
+    this.availableFrom = encodeCursor({ place: { ...oldest, inside: 0 }, held: noHeld() })
+    followed.readers.add(this)
+  }
+
+  get executionId() {
+    return this.#followed.record.id
+  }
+
+  record(): ExecutionRecord {
+    return { ...this.#followed.record, transcript: this.#followed.transcript }
+  }
+
+  cursor(): string {
+    return encodeCursor({ place: this.#place, held: this.#held })
+  }
+
+  position() {
+    return this.#place
+  }
+
+  onAdvance(advanced: () => void): Disposable {
+    this.#listeners.add(advanced)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(advanced) }
+  }
+
+  advanced(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  changed(record: ExecutionRecord): void {
+    if (!hasEnded(record)) {
+      if (this.#states.length >= mostStates) this.#states.shift()
+      this.#states.push(record)
+    }
+    this.advanced()
+  }
+
+  next(form: OutputForm): FeedEvent | null {
+    if (this.#isOver) return null
+    const state = this.#states.shift()
+    if (state !== undefined) return { kind: "state", record: state }
+    if (form === "bytes") {
+      const held = this.#takeHeld()
+      if (held !== null) return this.#output(held)
+    }
+    while (true) {
+      const read = this.#reader.read(this.executionId, this.#place, this.#followed.transcript)
+      switch (read.kind) {
+        case "piece": {
+          const event = this.#piece(read.piece, form)
+          if (event !== null) return event
+          break
+        }
+        case "at-end":
+          return this.#atEnd()
+        case "forgotten":
+          return this.#flushHeld() ?? this.#gap(read.next)
+        case "damaged":
+          return this.#fail(
+            failure(
+              "INTERNAL",
+              `The transcript is damaged at ${read.sequence}: ${read.why}. See transcript.verify.`,
+              { sequence: read.sequence },
+            ),
+          )
+        case "expired":
+          return this.#fail(
+            failure("EXPIRED", "The transcript of this execution is not kept any more."),
+          )
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#listeners.clear()
+    if (!this.#followed.readers.delete(this)) return
+    this.#live.release(this.executionId, this.#followed)
+  }
+
+  #piece(piece: Piece, form: OutputForm): FeedEvent | null {
+    const { stream } = piece
+    this.#place = piece.next
+    if (form === "bytes") return this.#output(piece)
+    const decoded = decodeText(this.#held[stream], piece.bytes)
+    this.#held = { ...this.#held, [stream]: decoded.held }
+    return decoded.text === "" ? null : this.#output(piece, decoded)
+  }
+
+  #output(piece: OutputPiece, decoded?: DecodedText): FeedEvent {
+    const { stream, bytes, sequence, timeMs } = piece
+    this.#lastSequence = sequence
+    this.#lastTimeMs = timeMs
+    return {
+      kind: "output",
+      stream,
+      bytes,
+      text: decoded?.text ?? "",
+      lossy: decoded?.lossy ?? 0,
+      sequence,
+      timeMs,
+      next: this.cursor(),
+      // What is held back may begin a line that the text does not show yet.
+      endsInsideLine: decoded === undefined ? piece.endsInsideLine : !decoded.text.endsWith("\n"),
+    }
+  }
+
+  #atEnd(): FeedEvent | null {
+    if (!hasEnded(this.#followed.record)) return null
+    const rest = this.#flushHeld()
+    if (rest !== null) return rest
+    this.#isOver = true
+    return { kind: "ended", record: this.#followed.record }
+  }
+
+  #gap(next: Place): FeedEvent {
+    const from = this.cursor()
+    const bytes = next.sequence - this.#place.sequence
+    const lines = next.lines - this.#place.lines
+    this.#place = next
+    return { kind: "gap", from, next: this.cursor(), bytes, lines, reason: "budget" }
+  }
+
+  /** What was held back will never be completed: it stands for itself. */
+  #flushHeld(): FeedEvent | null {
+    const held = this.#takeHeld()
+    return held === null ? null : this.#output(held, decodeText(nothing, held.bytes, "complete"))
+  }
+
+  #takeHeld(): OutputPiece | null {
+    const { stdout, stderr } = this.#held
+    const stream = stdout.length > 0 ? "stdout" : "stderr"
+    const bytes = this.#held[stream]
+    if (bytes.length === 0) return null
+    this.#held = { ...this.#held, [stream]: nothing }
+    // Where these bytes stood is forgotten; it was before this place, after what was delivered.
+    const before = this.#place.sequence - stdout.length - stderr.length
+    const sequence = Math.max(before, this.#lastSequence + 1)
+    return { stream, bytes, sequence, timeMs: this.#lastTimeMs, endsInsideLine: true }
+  }
+
+  #fail(refused: Extract<FeedEvent, { kind: "failed" }>["failure"]): FeedEvent {
+    this.#isOver = true
+    return { kind: "failed", failure: refused }
+  }
+}
+
+export function noHeld(): Held {
+  return { stdout: nothing, stderr: nothing }
+}

@@ -1,0 +1,183 @@
+import type { ExecutionId } from "../execution/id.ts"
+import type { SignedReceipt } from "../execution/receipt.ts"
+import type {
+  ExecutionRecord,
+  Position,
+  StreamName,
+  TranscriptFacts,
+  TranscriptHashes,
+} from "../execution/record.ts"
+import type { Result } from "../execution/result.ts"
+import type { TerminalSize } from "../execution/spec.ts"
+import type { ExecuteParams } from "../protocol/execute.ts"
+import type { Failure } from "../protocol/failure.ts"
+import type { ControlResult, InputResult, ParsedParamsOf, ResultOf } from "../protocol/methods.ts"
+
+/** What the gateway needs of the record, and what it offers to http/, socket/ and later mcp/. */
+
+// --- reading the record ------------------------------------------------------------------------
+
+/** A place in the output: a record's position, and how much of that record was taken already. */
+export type Place = Position & {
+  /** Output bytes of the record at `offset` that come before this place. */
+  inside: number
+}
+
+/** Bytes of one stream that lie side by side: the cursor's bread and butter. */
+export type Piece = {
+  stream: StreamName
+  /** Valid until the next read: copy what must stay. */
+  bytes: Uint8Array
+  /** Output bytes of both streams before this piece. */
+  sequence: number
+  timeMs: number
+  next: Place
+  endsInsideLine: boolean
+}
+
+export type ReadOutcome =
+  | { kind: "piece"; piece: Piece }
+  /** Nothing more up to the given end. */
+  | { kind: "at-end" }
+  /** The place was forgotten; output goes on at `next`. */
+  | { kind: "forgotten"; next: Place }
+  /** What is on disk is not what was written: told, never passed on. */
+  | { kind: "damaged"; sequence: number; why: string }
+  /** The transcript is not kept any more. */
+  | { kind: "expired" }
+
+export interface TranscriptReader {
+  /**
+   * The next piece at a place, at most 64 KiB of one stream, cut after its last line end when more
+   * is there to follow. `facts` are the newest announced: nothing past their end is looked at.
+   * No file stays open between calls.
+   */
+  read(id: ExecutionId, place: Place, facts: TranscriptFacts): ReadOutcome
+  /** A place a given number of bytes or lines before the end, at the beginning of a line. */
+  tail(id: ExecutionId, facts: TranscriptFacts, back: { lines: number }): Place
+  /** The first record at or after a time. */
+  since(id: ExecutionId, facts: TranscriptFacts, time: Date): Place
+  verify(id: ExecutionId, facts: TranscriptFacts, claim: Claim): Promise<Verification>
+}
+
+export type Claim = {
+  contains?: Uint8Array | undefined
+  /** What the journal says the hashes are: null while it runs, or when it was lost. */
+  hashes: TranscriptHashes | null
+}
+
+export type Verification = {
+  chain: { kind: "intact" } | { kind: "intact-from"; sequence: number } | BrokenChain
+  found: { stream: StreamName; sequence: number; time: Date } | null
+}
+export type BrokenChain = { kind: "broken-at"; sequence: number; why: string }
+
+export interface JournalReader {
+  find(id: ExecutionId): ExecutionRecord | null
+  /** Ids that begin with a prefix, at most `limit` of them. */
+  withPrefix(prefix: string, limit: number): ExecutionId[]
+  /** Newest first; null when the cursor is not one it gave. */
+  list(filter: ParsedParamsOf<"list">): ListPage | null
+  receipt(id: ExecutionId): SignedReceipt | null
+  /** How many of the executions that have not ended are in each state. */
+  countLive(): Partial<Record<ExecutionRecord["state"]["kind"], number>>
+}
+
+export type ListPage = { records: ExecutionRecord[]; cursor: string | null }
+
+// --- what a caller may ask -----------------------------------------------------------------------
+
+export type Caller = { principal: string }
+
+export type Answer<Value> = Promise<Result<Value, Failure>>
+
+export interface Operations {
+  /** `follow` says that the caller will open its output next: then no news of it is missed. */
+  execute(
+    caller: Caller,
+    params: ExecuteParams,
+    follow: boolean,
+  ): Answer<{ record: ExecutionRecord; repeated: boolean }>
+  control(
+    caller: Caller,
+    executionId: string,
+    order: { type: "PAUSE" | "RESUME" | "CANCEL" | "SIGNAL"; signal?: string | number | undefined },
+  ): Answer<ControlResult>
+  input(
+    caller: Caller,
+    executionId: string,
+    input: { data: Uint8Array<ArrayBuffer>; end: boolean; offset?: number | undefined },
+  ): Answer<InputResult>
+  resize(caller: Caller, executionId: string, size: TerminalSize): Answer<Record<string, never>>
+  remove(caller: Caller, executionId: string): Answer<Record<string, never>>
+  list(caller: Caller, params: ParsedParamsOf<"list">): Answer<ResultOf<"list">>
+  status(caller: Caller, executionId: string): Answer<ExecutionRecord>
+  receipt(caller: Caller, executionId: string): Answer<SignedReceipt>
+  readTranscript(
+    caller: Caller,
+    params: ParsedParamsOf<"transcript.read">,
+  ): Answer<ResultOf<"transcript.read">>
+  verify(
+    caller: Caller,
+    params: ParsedParamsOf<"transcript.verify">,
+  ): Answer<ResultOf<"transcript.verify">>
+  /** Opens the output of an execution at a cursor, `start` or `tail`. The caller disposes it. */
+  open(caller: Caller, executionId: string, from: string): Answer<OutputFeed>
+  /** Makes the reader of a feed a driver: whom a blocked child waits for, who holds the lease. */
+  drive(caller: Caller, feed: OutputFeed): Driver
+  /** Every change of state the caller may see, until disposed. */
+  watch(
+    caller: Caller,
+    labels: Record<string, string> | undefined,
+    changed: (record: ExecutionRecord) => void,
+  ): Disposable
+}
+
+export interface Driver extends Disposable {
+  /** It reads no more for now, but is still there: a child may wait for it, a lease is held. */
+  standBy(): void
+  /** What the feed has delivered was handed to the driver. */
+  sent(): void
+  /** The driver says up to where it needs nothing again; false when that is no cursor. */
+  acknowledge(cursor: string): boolean
+}
+
+/** One reader's way through one execution's output. */
+export interface OutputFeed extends Disposable {
+  readonly executionId: ExecutionId
+  /** The newest record known. */
+  record(): ExecutionRecord
+  readonly from: string
+  readonly availableFrom: string
+  /**
+   * What comes next, or null when nothing is there yet: then wait for `advanced`. Text never splits
+   * a character; after `ended` comes nothing.
+   */
+  next(form: OutputForm): FeedEvent | null
+  /** Calls back, once per change, until disposed. */
+  onAdvance(advanced: () => void): Disposable
+  /** Where the last event left the reader. */
+  cursor(): string
+  position(): Position
+}
+
+export type OutputForm = "text" | "bytes"
+
+export type FeedEvent =
+  | {
+      kind: "output"
+      stream: StreamName
+      /** For "text", what was decoded; for "bytes", the exact bytes, valid until the next call. */
+      text: string
+      bytes: Uint8Array
+      sequence: number
+      timeMs: number
+      next: string
+      endsInsideLine: boolean
+      /** U+FFFD characters in `text` that stand for invalid bytes. */
+      lossy: number
+    }
+  | { kind: "gap"; from: string; next: string; bytes: number; lines: number; reason: string }
+  | { kind: "state"; record: ExecutionRecord }
+  | { kind: "ended"; record: ExecutionRecord }
+  | { kind: "failed"; failure: Failure }

@@ -1,0 +1,54 @@
+import { hasEnded } from "../execution/record.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
+import type { Failure } from "../protocol/failure.ts"
+import type { GapNotice, OutputChunk, ParsedParamsOf, ResultOf } from "../protocol/methods.ts"
+import { outputChunk } from "../protocol/output-chunk.ts"
+import type { OutputFeed } from "./ports.ts"
+
+/** A page of a transcript: what is there now, up to a limit. */
+export function readChunks(
+  feed: OutputFeed,
+  params: Pick<ParsedParamsOf<"transcript.read">, "limit_bytes" | "encoding">,
+): Result<ResultOf<"transcript.read">, Failure> {
+  const chunks: OutputChunk[] = []
+  let gap: GapNotice | null = null
+  let bytes = 0
+  let next = feed.from
+  let ended = false
+  while (bytes < params.limit_bytes && !ended) {
+    const event = feed.next(params.encoding === "utf8" ? "text" : "bytes")
+    if (event === null) break
+    switch (event.kind) {
+      case "output":
+        chunks.push(outputChunk(event, params.encoding))
+        bytes += event.bytes.length
+        next = event.next
+        break
+      case "gap": {
+        // Told in the page it is in front of: one inside a page begins the next one.
+        if (chunks.length > 0) return page()
+        const { kind: _, ...notice } = event
+        gap = notice
+        next = event.next
+        break
+      }
+      case "failed":
+        return fail(event.failure)
+      case "ended":
+        ended = true
+        break
+      case "state":
+        break
+    }
+  }
+  return page()
+
+  function page(): Result<ResultOf<"transcript.read">, Failure> {
+    const isAll = ended || (hasEnded(feed.record()) && isAtEnd(feed))
+    return ok({ chunks, next, ended: isAll, ...(gap === null ? {} : { gap }) })
+  }
+}
+
+function isAtEnd(feed: OutputFeed): boolean {
+  return feed.position().sequence >= feed.record().transcript.end.sequence
+}

@@ -1,0 +1,63 @@
+import { isUtf8 } from "node:buffer"
+
+export type DecodedText = {
+  text: string
+  /** The bytes of a character that is not complete yet. */
+  held: Uint8Array
+  /** Replacement characters in the text that stand for invalid bytes. */
+  lossy: number
+}
+
+const nothing = new Uint8Array(0)
+const replacement = "\uFFFD"
+
+/** Decodes UTF-8 that arrives in pieces: a split character waits for its rest. */
+export function decodeText(
+  held: Uint8Array,
+  bytes: Uint8Array,
+  mode: "more-may-follow" | "complete" = "more-may-follow",
+): DecodedText {
+  const all = held.length === 0 ? bytes : Buffer.concat([held, bytes])
+  const heldLength = mode === "complete" ? 0 : unfinishedLength(all)
+  const whole = Buffer.from(all.buffer, all.byteOffset, all.length - heldLength)
+  const text = whole.toString("utf8")
+  return {
+    text,
+    // A copy: the piece's buffer belongs to the reader.
+    held: heldLength === 0 ? nothing : all.slice(all.length - heldLength),
+    lossy: isUtf8(whole) ? 0 : countReplacements(text) - countEncodedReplacements(whole),
+  }
+}
+
+/** How many bytes at the end begin a character that needs more than is there. */
+export function unfinishedLength(bytes: Uint8Array): number {
+  const { length } = bytes
+  for (let back = 1; back <= Math.min(3, length); back++) {
+    const byte = bytes[length - back] ?? 0
+    if (byte < 0x80) return 0
+    if (byte >= 0xc0) return charLength(byte) > back ? back : 0
+  }
+  return 0
+}
+
+/** The length a lead byte announces; 0 for one that begins nothing. */
+function charLength(lead: number): number {
+  if (lead >= 0xc2 && lead <= 0xdf) return 2
+  if (lead >= 0xe0 && lead <= 0xef) return 3
+  if (lead >= 0xf0 && lead <= 0xf4) return 4
+  return 0
+}
+
+function countReplacements(text: string): number {
+  let count = 0
+  for (let at = text.indexOf(replacement); at >= 0; at = text.indexOf(replacement, at + 1)) count++
+  return count
+}
+
+/** Those that the child itself wrote: nothing was lost there. */
+function countEncodedReplacements(bytes: Buffer): number {
+  const encoded = Buffer.from(replacement)
+  let count = 0
+  for (let at = bytes.indexOf(encoded); at >= 0; at = bytes.indexOf(encoded, at + 3)) count++
+  return count
+}

@@ -1,0 +1,24 @@
+import type { Result } from "../execution/result.ts"
+import { type Failure, wireCodes, wireError } from "../protocol/failure.ts"
+
+/** A failure for which HTTP may have a more fitting status than its reason's usual one. */
+export type HttpFailure = Failure & { httpStatus?: number }
+
+/** The success as JSON, the failure as an error. */
+export function answer<Value>(
+  result: Result<Value, HttpFailure>,
+  bodyOf: (value: Value) => unknown = (value) => value,
+): Response {
+  return result.ok ? Response.json(bodyOf(result.value)) : refuse(result.failure)
+}
+
+export function refuse(refused: HttpFailure, headers: Record<string, string> = {}): Response {
+  const status = refused.httpStatus ?? wireCodes(refused.reason).http
+  const response = Response.json({ error: wireError(refused) }, { status, headers })
+  const retryAfter = refused.details?.["retry_after"]
+  if (typeof retryAfter === "number") {
+    response.headers.set("Retry-After", String(Math.ceil(retryAfter)))
+  }
+  if (status === 401) response.headers.set("WWW-Authenticate", "Bearer")
+  return response
+}

@@ -1,0 +1,63 @@
+import type { ExecutionRecord } from "../execution/record.ts"
+import { viewOf } from "../protocol/execution-view.ts"
+import { Bell } from "./bell.ts"
+import { eventPiece, heartbeat, heartbeatMs, openingPiece } from "./event-stream.ts"
+import type { After } from "./ports.ts"
+import type { Pieces } from "./pulled-body.ts"
+
+/** Who is further behind is disconnected: it lists, watches again, and has missed nothing. */
+const mostWaiting = 1000
+
+type Watch = (changed: (record: ExecutionRecord) => void) => Disposable
+
+/** Changes of state as server-sent events. */
+export class ChangeEvents implements Pieces {
+  readonly #waiting: ExecutionRecord[] = []
+  readonly #bell = new Bell()
+  readonly #watching: Disposable
+  readonly #after: After
+  #isOpened = false
+  #isBehind = false
+  #isDisposed = false
+
+  constructor(watch: Watch, after: After) {
+    this.#after = after
+    this.#watching = watch((record) => this.#changed(record))
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    if (!this.#isOpened) {
+      this.#isOpened = true
+      return openingPiece
+    }
+    let isSilent = false
+    using _silence = this.#after(heartbeatMs, () => {
+      isSilent = true
+      this.#bell.ring()
+    })
+    while (!this.#isDisposed) {
+      if (this.#isBehind) throw new Error(`the reader is ${mostWaiting} changes behind`)
+      const record = this.#waiting.shift()
+      if (record !== undefined) return eventPiece({ event: "state", data: viewOf(record) })
+      if (isSilent) return heartbeat
+      await this.#bell.rung()
+    }
+    return null
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isDisposed) return
+    this.#isDisposed = true
+    this.#waiting.length = 0
+    this.#watching[Symbol.dispose]()
+    this.#bell.ring()
+  }
+
+  #changed(record: ExecutionRecord): void {
+    if (this.#isDisposed || this.#isBehind) return
+    this.#isBehind = this.#waiting.length >= mostWaiting
+    if (this.#isBehind) this.#waiting.length = 0
+    else this.#waiting.push(record)
+    this.#bell.ring()
+  }
+}

@@ -1,0 +1,23 @@
+import { z } from "zod"
+import { StateKind } from "../execution/state.ts"
+
+export const HealthReport = z.object({
+  status: z.literal("ok"),
+  version: z.string(),
+  uptime_s: z.number().min(0),
+  sessions: z.int().min(0).describe("WebSocket sessions that are open"),
+  executions: z
+    .partialRecord(StateKind, z.int().min(0))
+    .describe("how many are in each state; ended ones are not counted"),
+})
+export type HealthFacts = Omit<z.infer<typeof HealthReport>, "status" | "version">
+
+const Unreadiness = z.object({
+  name: z.string().describe("a stable name for what is wrong"),
+  message: z.string(),
+  action: z.string().describe("what to do about it"),
+})
+export type Unreadiness = z.infer<typeof Unreadiness>
+
+export const Ready = z.object({ ready: z.literal(true) })
+export const NotReady = z.object({ ready: z.literal(false), reasons: z.array(Unreadiness).min(1) })

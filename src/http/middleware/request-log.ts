@@ -1,0 +1,20 @@
+import type { MiddlewareHandler } from "hono"
+import type { HttpEnvironment, HttpLog } from "../ports.ts"
+
+/** One line for each request. Neither the query nor headers: they may hold secrets. */
+export function requestLog(log: HttpLog): MiddlewareHandler<HttpEnvironment> {
+  return async (c, next) => {
+    const startedMs = performance.now()
+    await next()
+    const { status } = c.res
+    const facts = {
+      requestId: c.get("requestId"),
+      method: c.req.raw.method,
+      path: c.req.path,
+      status,
+      durationMs: Math.round(performance.now() - startedMs), // of a stream, until its beginning
+    }
+    if (status >= 500) log.warn(facts, "http request failed")
+    else log.debug(facts, "http request")
+  }
+}

@@ -1,0 +1,40 @@
+import type { Context } from "hono"
+import type { Result } from "../execution/result.ts"
+import type { Caller, Operations } from "../gateway/ports.ts"
+import type { Failure } from "../protocol/failure.ts"
+import type { HealthFacts, Unreadiness } from "./health-report.ts"
+
+/** How a request came in: `app.fetch(request, connection)`. What is not said is taken for TCP. */
+export type Connection = { isUnixSocket?: boolean }
+
+export type HttpEnvironment = { Bindings: Connection; Variables: { requestId: string } }
+export type HttpContext = Context<HttpEnvironment>
+
+/** Who asks. A failure (`UNAUTHORIZED`, `RATE_LIMITED`) is the answer to the request. */
+export type CallerOf = (
+  request: Request,
+  connection: Connection,
+) => Result<Caller, Failure> | Promise<Result<Caller, Failure>>
+
+export interface Health {
+  facts(): HealthFacts
+  /** What keeps the service from taking work; empty when it is ready. */
+  unreadiness(): Unreadiness[] | Promise<Unreadiness[]>
+}
+
+export interface HttpLog {
+  debug(facts: Record<string, unknown>, event: string): void
+  warn(facts: Record<string, unknown>, event: string): void
+  error(facts: Record<string, unknown>, event: string): void
+}
+
+export type After = (delayMs: number, run: () => void) => Disposable
+
+/** What a route may use. */
+export type RoutePorts = {
+  operations: Operations
+  health: Health
+  after: After
+  version: string
+  document: Record<string, unknown>
+}

@@ -1,0 +1,80 @@
+import { z } from "zod"
+import { fail, ok, type Result } from "../execution/result.ts"
+import { failure } from "../protocol/failure.ts"
+import { methods } from "../protocol/methods.ts"
+import type { HttpFailure } from "./answer.ts"
+import type { HttpContext } from "./ports.ts"
+
+type Read<Schema extends z.ZodType> = Result<z.output<Schema>, HttpFailure>
+
+/** The execution a path names: an id, or the beginning of one. */
+export function readExecutionId(c: HttpContext): Result<string, HttpFailure> {
+  const params = parse(methods.status.params, { execution_id: c.req.param("id") })
+  return params.ok ? ok(params.value.execution_id) : params
+}
+
+/** The parameters of a native method: its body, and the execution from the path. */
+export async function readParams<Schema extends z.ZodType>(
+  c: HttpContext,
+  schema: Schema,
+): Promise<Read<Schema>> {
+  const body = await readJsonObject(c)
+  if (!body.ok) return body
+  return parse(schema, { ...body.value, execution_id: c.req.param("id") })
+}
+
+/** A parameter given twice arrives as an array, which only a schema that wants one accepts. */
+export function readQuery<Schema extends z.ZodType>(c: HttpContext, schema: Schema): Read<Schema> {
+  const entries = Object.entries(c.req.queries()).map(([name, values]) => {
+    const [only, second] = values
+    return [name, second === undefined ? only : values] as const
+  })
+  return parse(schema, Object.fromEntries(entries))
+}
+
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): Read<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return ok(parsed.data)
+  const { issues } = parsed.error
+  const places = issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`,
+  )
+  return fail(failure("INVALID_PARAMS", `Invalid parameters: ${places.join("; ")}.`, { issues }))
+}
+
+const JsonObject = z.record(z.string(), z.unknown())
+
+/** No body at all is an empty object: where every field is optional, nothing needs to be sent. */
+export async function readJsonObject(
+  c: HttpContext,
+): Promise<Result<Record<string, unknown>, HttpFailure>> {
+  const bytes = await c.req.arrayBuffer()
+  if (bytes.byteLength === 0) return ok({})
+  if (!/^application\/(?:[\w.+-]+\+)?json$/.test(mediaType(c))) return fail(notJson)
+  const value = parseJson(bytes)
+  if (value === undefined) return fail(failure("PARSE_ERROR", "The body is not JSON."))
+  const object = JsonObject.safeParse(value)
+  if (object.success) return ok(object.data)
+  return fail(failure("INVALID_PARAMS", "The body is not a JSON object."))
+}
+
+export function mediaType(c: HttpContext): string {
+  const [type = ""] = (c.req.header("content-type") ?? "").split(";")
+  return type.trim().toLowerCase()
+}
+
+// A page of another site can send a form or plain text without asking first, but not this type.
+const notJson: HttpFailure = {
+  ...failure("INVALID_REQUEST", "Send JSON as `Content-Type: application/json` (curl: --json)."),
+  httpStatus: 415,
+}
+
+function parseJson(bytes: ArrayBuffer): unknown {
+  try {
+    // Not JSON either: text whose invalid bytes would silently become U+FFFD.
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return undefined
+    throw error
+  }
+}

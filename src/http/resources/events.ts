@@ -1,0 +1,41 @@
+import { z } from "zod"
+import { ExecutionView } from "../../protocol/execution-view.ts"
+import { refuse } from "../answer.ts"
+import { ChangeEvents } from "../change-events.ts"
+import type { Endpoint } from "../endpoint.ts"
+import { eventResponse } from "../event-stream.ts"
+import { labelsInQuery, readLabels } from "../query-fields.ts"
+import { readQuery } from "../request.ts"
+
+const EventsQuery = z.object({ label: labelsInQuery })
+
+export const getEvents: Endpoint = {
+  method: "get",
+  path: "/events",
+  access: "caller",
+  operationId: "watch",
+  summary: "Watch executions change their state",
+  description:
+    "From now on, every change of state. A reader that is 1000 changes behind is disconnected: " +
+    "list the executions and watch again.",
+  query: EventsQuery,
+  responses: {
+    200: {
+      description: "Server-sent events, with a comment every 15 s.",
+      content: {
+        "text/event-stream": { events: { state: { name: "Execution", schema: ExecutionView } } },
+      },
+    },
+  },
+  refusals: ["INVALID_PARAMS"],
+  respond(c, { operations, after }, caller) {
+    const query = readQuery(c, EventsQuery)
+    if (!query.ok) return refuse(query.failure)
+    const labels = readLabels(query.value.label)
+    if (!labels.ok) return refuse(labels.failure)
+    const watched = labels.value
+    return eventResponse(
+      new ChangeEvents((changed) => operations.watch(caller, watched, changed), after),
+    )
+  },
+}

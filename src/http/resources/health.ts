@@ -1,0 +1,42 @@
+import type { z } from "zod"
+import { type Endpoint, json } from "../endpoint.ts"
+import { HealthReport, NotReady, Ready } from "../health-report.ts"
+import type { RoutePorts } from "../ports.ts"
+
+export const getHealth: Endpoint = health("/health", "health")
+export const getHealthz: Endpoint = health("/healthz", "healthz")
+
+function health(path: string, operationId: string): Endpoint {
+  return {
+    method: "get",
+    path,
+    access: "anyone",
+    operationId,
+    summary: "Tell that the service is alive",
+    responses: { 200: { description: "It is.", content: json("Health", HealthReport) } },
+    refusals: [],
+    respond: (_, ports) => Response.json(report(ports)),
+  }
+}
+
+function report(ports: RoutePorts): z.infer<typeof HealthReport> {
+  return { status: "ok", version: ports.version, ...ports.health.facts() }
+}
+
+export const getReadyz: Endpoint = {
+  method: "get",
+  path: "/readyz",
+  access: "anyone",
+  operationId: "readyz",
+  summary: "Tell whether the service takes work",
+  responses: {
+    200: { description: "It does.", content: json("Ready", Ready) },
+    503: { description: "It does not, and why.", content: json("NotReady", NotReady) },
+  },
+  refusals: [],
+  async respond(_, ports) {
+    const reasons = await ports.health.unreadiness()
+    if (reasons.length === 0) return Response.json({ ready: true })
+    return Response.json({ ready: false, reasons }, { status: 503 })
+  },
+}

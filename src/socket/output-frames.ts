@@ -1,0 +1,52 @@
+import type { FeedEvent } from "../gateway/ports.ts"
+import { binaryHeaderBytes, writeBinaryHeader } from "../protocol/binary-frame.ts"
+import type { Encoding } from "../protocol/execute.ts"
+
+export type OutputEvent = Extract<FeedEvent, { kind: "output" }>
+
+// One buffer for all: a send copies before it returns.
+let frame = new Uint8Array(128 * 1024)
+const encoder = new TextEncoder()
+
+/** A piece of output as it goes on the wire. */
+export function outputFrame(
+  event: OutputEvent,
+  executionId: string,
+  subscription: number,
+  encoding: Encoding,
+): string | Uint8Array<ArrayBuffer> {
+  switch (encoding) {
+    case "utf8": {
+      const lossy = event.lossy === 0 ? "" : `,"lossy":${event.lossy}`
+      return notification(event, executionId, JSON.stringify(event.text), lossy)
+    }
+    case "base64": {
+      const { buffer, byteOffset, length } = event.bytes
+      const data = `"${Buffer.from(buffer, byteOffset, length).toString("base64")}"`
+      return notification(event, executionId, data, `,"encoding":"base64"`)
+    }
+    case "binary":
+      return binaryFrame(event, subscription)
+  }
+}
+
+/** Put together by hand, because this is the hot path: only the data can need escaping. */
+function notification(event: OutputEvent, executionId: string, data: string, more: string): string {
+  return (
+    `{"jsonrpc":"2.0","method":"process.output","params":{"execution_id":"${executionId}",` +
+    `"type":"${event.stream}","data":${data},"sequence":${event.sequence},` +
+    `"next":"${event.next}","time":"${new Date(event.timeMs).toISOString()}",` +
+    `"truncated":${event.endsInsideLine}${more}}}`
+  )
+}
+
+function binaryFrame(event: OutputEvent, subscription: number): Uint8Array<ArrayBuffer> {
+  const longest = binaryHeaderBytes + event.next.length + event.bytes.length
+  if (longest > frame.length) frame = new Uint8Array(longest)
+  // A cursor is ASCII: its length in characters is its length in bytes.
+  const { stream } = event
+  writeBinaryHeader(frame, { stream, subscription, cursorBytes: event.next.length })
+  encoder.encodeInto(event.next, frame.subarray(binaryHeaderBytes))
+  frame.set(event.bytes, binaryHeaderBytes + event.next.length)
+  return frame.subarray(0, longest)
+}

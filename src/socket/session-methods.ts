@@ -1,0 +1,266 @@
+import type { z } from "zod"
+import { type ExecutionRecord, hasEnded } from "../execution/record.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
+import type { Caller, Operations, OutputFeed } from "../gateway/ports.ts"
+import type { Encoding, ExecuteResult } from "../protocol/execute.ts"
+import { viewOf } from "../protocol/execution-view.ts"
+import { type Failure, failure } from "../protocol/failure.ts"
+import {
+  type InputParams,
+  isMethodName,
+  type MethodName,
+  maxInputBytes,
+  methods,
+  type ParsedParamsOf,
+  type Role,
+} from "../protocol/methods.ts"
+import { type SubscriberSocket, Subscription } from "./subscription.ts"
+
+/** What a method may use of the session it is called in. */
+export interface SessionScope extends SubscriberSocket {
+  readonly caller: Caller
+  readonly operations: Operations
+  readonly subscriptions: Map<string, Subscription>
+  latestExecution: string | null
+  watch(labels: Record<string, string> | undefined): void
+  newSubscriptionNumber(): Result<number, Failure>
+  detach(subscription: Subscription): void
+  /** What drove this execution here before, and stands by since it was detached. */
+  takeStandBy(executionId: string): Disposable | null
+}
+
+export type Reply = {
+  result: unknown
+  /** What may only happen once the result is on its way. */
+  afterwards?: () => void
+  /** The session is gone: undo what was waiting for `afterwards`. */
+  abandon?: () => void
+}
+
+export function answerMethod(
+  session: SessionScope,
+  method: string,
+  params: unknown,
+): Promise<Result<Reply, Failure>> {
+  if (!isMethodName(method)) {
+    const message = `There is no method ${JSON.stringify(method)}.`
+    return Promise.resolve(fail(failure("METHOD_NOT_FOUND", message)))
+  }
+  return answer(session, method, params)
+}
+
+async function answer(
+  session: SessionScope,
+  method: MethodName,
+  raw: unknown,
+): Promise<Result<Reply, Failure>> {
+  const { operations, caller } = session
+  switch (method) {
+    case "execute":
+      return withParams(methods.execute.params, raw, (params) => execute(session, params))
+    case "attach":
+      return withParams(methods.attach.params, raw, (params) => attach(session, params))
+    case "control":
+      return withParams(methods.control.params, raw, async ({ type, signal, execution_id }) => {
+        const id = execution_id ?? session.latestExecution
+        if (id === null) {
+          const message = "This session has started nothing yet: give an execution_id."
+          return fail(failure("PROCESS_NOT_FOUND", message))
+        }
+        return plain(await operations.control(caller, id, { type, signal }))
+      })
+    case "input":
+      return withParams(methods.input.params, raw, async (params) => {
+        const data = inputBytes(params)
+        if (!data.ok) return data
+        const { execution_id, end, offset } = params
+        const input = { data: data.value, end, offset }
+        return plain(await operations.input(caller, execution_id, input))
+      })
+    case "resize":
+      return withParams(methods.resize.params, raw, async ({ execution_id, cols, rows }) =>
+        plain(await operations.resize(caller, execution_id, { cols, rows })),
+      )
+    case "detach":
+      return withParams(methods.detach.params, raw, async ({ execution_id }) => {
+        const subscription = await subscriptionTo(session, execution_id)
+        if (!subscription.ok) return subscription
+        session.detach(subscription.value)
+        return ok({ result: {} })
+      })
+    case "ack":
+      return withParams(methods.ack.params, raw, async ({ execution_id, next }) => {
+        const subscription = await subscriptionTo(session, execution_id)
+        if (!subscription.ok) return subscription
+        if (subscription.value.driver?.acknowledge(next) === false) {
+          return fail(failure("INVALID_PARAMS", "`next` is not a cursor."))
+        }
+        return ok({ result: {} })
+      })
+    case "watch":
+      return withParams(methods.watch.params, raw, async ({ labels }) => {
+        session.watch(labels)
+        return ok({ result: {} })
+      })
+    case "remove":
+      return withParams(methods.remove.params, raw, async ({ execution_id }) =>
+        plain(await operations.remove(caller, execution_id)),
+      )
+    case "list":
+      return withParams(methods.list.params, raw, async (params) =>
+        plain(await operations.list(caller, params)),
+      )
+    case "status":
+      return withParams(methods.status.params, raw, async ({ execution_id }) => {
+        const record = await operations.status(caller, execution_id)
+        return record.ok ? ok({ result: viewOf(record.value) }) : record
+      })
+    case "receipt":
+      return withParams(methods.receipt.params, raw, async ({ execution_id }) =>
+        plain(await operations.receipt(caller, execution_id)),
+      )
+    case "transcript.read":
+      return withParams(methods["transcript.read"].params, raw, async (params) =>
+        plain(await operations.readTranscript(caller, params)),
+      )
+    case "transcript.verify":
+      return withParams(methods["transcript.verify"].params, raw, async (params) =>
+        plain(await operations.verify(caller, params)),
+      )
+  }
+}
+
+async function execute(
+  session: SessionScope,
+  params: ParsedParamsOf<"execute">,
+): Promise<Result<Reply, Failure>> {
+  const { operations, caller } = session
+  const started = await operations.execute(caller, params, true)
+  if (!started.ok) return started
+  const { record, repeated } = started.value
+  session.latestExecution = record.id
+  const feed = await operations.open(caller, record.id, "start")
+  if (!feed.ok) return feed
+  const wanted = { encoding: params.encoding, role: "driver" as const }
+  const subscription = subscribe(session, feed.value, wanted)
+  if (!subscription.ok) return subscription
+  const { number } = subscription.value
+  const announce = repeated ? null : ("started" as const)
+  return ok({
+    result: executeResult(record, number, repeated),
+    afterwards: () => subscription.value.begin(announce),
+    abandon: () => subscription.value[Symbol.dispose](),
+  })
+}
+
+function executeResult(
+  record: ExecutionRecord,
+  subscription: number,
+  repeated: boolean,
+): ExecuteResult {
+  const execution_id = record.id
+  const more = repeated ? { subscription, repeated } : { subscription }
+  if (record.leader === null) return { status: "queued", execution_id, ...more }
+  const { pid } = record.leader
+  return { status: "started", execution_id, pid, pgid: pid, ...more }
+}
+
+async function attach(
+  session: SessionScope,
+  params: ParsedParamsOf<"attach">,
+): Promise<Result<Reply, Failure>> {
+  const { operations, caller } = session
+  const opened = await operations.open(caller, params.execution_id, params.from)
+  if (!opened.ok) return opened
+  const feed = opened.value
+  const subscription = subscribe(session, feed, params)
+  if (!subscription.ok) return subscription
+  return ok({
+    result: {
+      execution_id: feed.executionId,
+      state: feed.record().state.kind,
+      from: feed.from,
+      available_from: feed.availableFrom,
+      subscription: subscription.value.number,
+    },
+    afterwards: () => subscription.value.begin(null),
+    abandon: () => subscription.value[Symbol.dispose](),
+  })
+}
+
+/** One subscription per session and execution: a second one takes the first one's place. */
+function subscribe(
+  session: SessionScope,
+  feed: OutputFeed,
+  wanted: { encoding: Encoding; role: Role },
+): Result<Subscription, Failure> {
+  const { executionId } = feed
+  const earlier = session.subscriptions.get(executionId)
+  earlier?.[Symbol.dispose]()
+  const number = earlier === undefined ? session.newSubscriptionNumber() : ok(earlier.number)
+  if (!number.ok) {
+    feed[Symbol.dispose]()
+    return number
+  }
+  const drives = wanted.role === "driver" && !hasEnded(feed.record())
+  using _earlierDriver = session.takeStandBy(executionId)
+  const subscription = new Subscription(feed, {
+    number: number.value,
+    encoding: wanted.encoding,
+    driver: drives ? session.operations.drive(session.caller, feed) : null,
+    socket: session,
+    over: () => {
+      if (session.subscriptions.get(executionId) === subscription) {
+        session.subscriptions.delete(executionId)
+      }
+    },
+  })
+  session.subscriptions.set(executionId, subscription)
+  return ok(subscription)
+}
+
+/** By the whole id, or by a prefix that fits one subscription of this session. */
+async function subscriptionTo(
+  session: SessionScope,
+  executionId: string,
+): Promise<Result<Subscription, Failure>> {
+  const exact = session.subscriptions.get(executionId)
+  if (exact !== undefined) return ok(exact)
+  const found = await session.operations.status(session.caller, executionId)
+  if (!found.ok) return found
+  const subscription = session.subscriptions.get(found.value.id)
+  if (subscription !== undefined) return ok(subscription)
+  const state = found.value.state.kind
+  const message = `This session is not attached to execution ${found.value.id}.`
+  return fail(failure("WRONG_STATE", message, { state }))
+}
+
+function inputBytes(params: InputParams): Result<Uint8Array<ArrayBuffer>, Failure> {
+  const data = Uint8Array.from(Buffer.from(params.data, params.encoding))
+  const isBase64 = params.encoding !== "base64" || isCanonicalBase64(params.data)
+  if (!isBase64) return fail(failure("INVALID_PARAMS", "`data` is not base64."))
+  if (data.length <= maxInputBytes) return ok(data)
+  const message = `Input of ${data.length} bytes is too much at once: send at most 1 MiB.`
+  return fail(failure("INVALID_PARAMS", message))
+}
+
+function isCanonicalBase64(text: string): boolean {
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/=+$/, "").length % 4 !== 1
+}
+
+function plain<Value>(outcome: Result<Value, Failure>): Result<Reply, Failure> {
+  return outcome.ok ? ok({ result: outcome.value }) : outcome
+}
+
+async function withParams<Schema extends z.ZodType>(
+  schema: Schema,
+  raw: unknown,
+  run: (params: z.output<Schema>) => Promise<Result<Reply, Failure>>,
+): Promise<Result<Reply, Failure>> {
+  const params = schema.safeParse(raw ?? {})
+  if (params.success) return run(params.data)
+  const [first] = params.error.issues
+  const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
+  const message = `The parameters do not fit: ${where}${first?.message ?? "unknown"}.`
+  return fail(failure("INVALID_PARAMS", message, { issues: params.error.issues }))
+}

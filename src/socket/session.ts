@@ -1,0 +1,191 @@
+import { setImmediate } from "node:timers/promises"
+import { fail, ok, type Result } from "../execution/result.ts"
+import type { Caller, Driver, Operations } from "../gateway/ports.ts"
+import { viewOf } from "../protocol/execution-view.ts"
+import { type Failure, failure } from "../protocol/failure.ts"
+import {
+  errorMessage,
+  notificationMessage,
+  type RpcRequest,
+  readRequest,
+  resultMessage,
+} from "../protocol/json-rpc.ts"
+import type { Connection } from "./connection.ts"
+import { answerMethod, type Reply, type SessionScope } from "./session-methods.ts"
+import type { Subscription } from "./subscription.ts"
+
+export type SessionLog = {
+  debug(facts: Record<string, unknown>, event: string): void
+  warn(facts: Record<string, unknown>, event: string): void
+  error(facts: Record<string, unknown>, event: string): void
+}
+
+const mostRequests = 256
+const mostSubscriptions = 65_535
+/** Their answers can be megabytes long, and take milliseconds to make. */
+const largeReads: ReadonlySet<string> = new Set(["list", "transcript.read", "transcript.verify"])
+
+/** One client's connection: its requests, its subscriptions, its latest execution. */
+export class Session implements SessionScope, Disposable {
+  readonly id: string
+  readonly caller: Caller
+  readonly operations: Operations
+  readonly subscriptions = new Map<string, Subscription>()
+  latestExecution: string | null = null
+  #watch: Disposable | null = null
+  readonly #standingBy = new Map<string, Driver>()
+  readonly #connection: Connection
+  readonly #log: SessionLog
+  readonly #passed: (length: number) => void
+  #isBlocked = false
+  #isClosed = false
+  #requestsUnderWay = 0
+  #lastNumber = 0
+  /** A request may name "the latest" before the answer that made it the latest has come. */
+  #executing: Promise<unknown> = Promise.resolve()
+  #reading: Promise<unknown> = Promise.resolve()
+  #room = Promise.withResolvers<void>()
+
+  constructor(options: {
+    id: string
+    caller: Caller
+    operations: Operations
+    connection: Connection
+    log: SessionLog
+    /** Text of so many characters was made and sent. */
+    passed: (length: number) => void
+  }) {
+    this.id = options.id
+    this.caller = options.caller
+    this.operations = options.operations
+    this.#connection = options.connection
+    this.#log = options.log
+    this.#passed = options.passed
+  }
+
+  get isBlocked(): boolean {
+    return this.#isBlocked
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  send(message: string | Uint8Array<ArrayBuffer>): void {
+    if (typeof message === "string") this.#passed(message.length)
+    if (this.#isClosed || this.#connection.send(message) !== -1 || this.#isBlocked) return
+    this.#isBlocked = true
+    this.#room = Promise.withResolvers()
+  }
+
+  /** The socket has room again. */
+  drained(): void {
+    this.#isBlocked = false
+    this.#room.resolve()
+    for (const subscription of this.subscriptions.values()) subscription.pump()
+  }
+
+  async receive(text: string): Promise<void> {
+    const request = readRequest(text)
+    if (!request.ok) {
+      this.send(errorMessage(request.failure.id, request.failure.failure))
+      return
+    }
+    const { id } = request.value
+    if (this.#requestsUnderWay >= mostRequests) {
+      const message = `${mostRequests} requests are under way: wait for an answer first.`
+      const refusal = failure("RATE_LIMITED", message, { retry_after: 1 })
+      if (id !== undefined) this.send(errorMessage(id, refusal))
+      return
+    }
+    this.#requestsUnderWay += 1
+    const reply = await this.#answer(request.value)
+    this.#requestsUnderWay -= 1
+    if (this.#isClosed) {
+      if (reply.ok) reply.value.abandon?.()
+      return
+    }
+    if (id !== undefined) {
+      this.send(reply.ok ? resultMessage(id, reply.value.result) : errorMessage(id, reply.failure))
+    }
+    if (reply.ok) reply.value.afterwards?.()
+  }
+
+  watch(labels: Record<string, string> | undefined): void {
+    this.#watch?.[Symbol.dispose]()
+    this.#watch = this.operations.watch(this.caller, labels, (record) => {
+      this.send(notificationMessage("execution.changed", viewOf(record)))
+    })
+  }
+
+  /** A number for binary frames that no other subscription of this session has. */
+  newSubscriptionNumber(): Result<number, Failure> {
+    const taken = new Set([...this.subscriptions.values()].map(({ number }) => number))
+    if (taken.size >= mostSubscriptions) {
+      return fail(failure("AT_CAPACITY", "This session has too many subscriptions: detach some."))
+    }
+    do this.#lastNumber = (this.#lastNumber % mostSubscriptions) + 1
+    while (taken.has(this.#lastNumber))
+    return ok(this.#lastNumber)
+  }
+
+  /**
+   * Who detaches has not disconnected: a client that is only slow does so to catch up, and its
+   * execution must not be cancelled for that.
+   */
+  detach(subscription: Subscription): void {
+    this.subscriptions.delete(subscription.executionId)
+    const driver = subscription.detach()
+    if (driver !== null) this.#standingBy.set(subscription.executionId, driver)
+  }
+
+  takeStandBy(executionId: string): Driver | null {
+    const driver = this.#standingBy.get(executionId) ?? null
+    this.#standingBy.delete(executionId)
+    return driver
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true
+    this.#room.resolve()
+    this.#watch?.[Symbol.dispose]()
+    for (const driver of this.#standingBy.values()) driver[Symbol.dispose]()
+    this.#standingBy.clear()
+    for (const subscription of this.subscriptions.values()) subscription[Symbol.dispose]()
+    this.subscriptions.clear()
+  }
+
+  async #answer(request: RpcRequest): Promise<Result<Reply, Failure>> {
+    const { method, params } = request
+    try {
+      if (method !== "execute") {
+        await this.#executing
+        if (largeReads.has(method)) return await this.#readInTurn(request)
+        return await answerMethod(this, method, params)
+      }
+      const answer = this.#executing.then(() => answerMethod(this, method, params))
+      this.#executing = answer.catch(() => undefined)
+      return await answer
+    } catch (error) {
+      this.#log.error({ sessionId: this.id, method, err: error }, "request failed")
+      const message = "The service failed at this request; its log says why."
+      return fail(failure("INTERNAL", message))
+    }
+  }
+
+  /**
+   * One at a time, others' turns in between, and none while the client does not take its answers:
+   * so what a session can make wait in memory is one answer, however much it asks for.
+   */
+  #readInTurn({ method, params }: RpcRequest): Promise<Result<Reply, Failure>> {
+    const turn = this.#reading.then(async () => {
+      await setImmediate()
+      if (this.#isBlocked) await this.#room.promise
+      return this.#isClosed ? nobodyListens : answerMethod(this, method, params)
+    })
+    this.#reading = turn.catch(() => undefined)
+    return turn
+  }
+}
+
+const nobodyListens = ok<Reply>({ result: null })

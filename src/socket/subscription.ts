@@ -1,0 +1,159 @@
+import type { ExecutionRecord } from "../execution/record.ts"
+import type { Driver, FeedEvent, OutputFeed } from "../gateway/ports.ts"
+import type { Encoding } from "../protocol/execute.ts"
+import { wireError } from "../protocol/failure.ts"
+import { notificationMessage } from "../protocol/json-rpc.ts"
+import { completedOf, type NotificationName } from "../protocol/notifications.ts"
+import { outputFrame } from "./output-frames.ts"
+
+export interface SubscriberSocket {
+  readonly isBlocked: boolean
+  send(message: string | Uint8Array<ArrayBuffer>): void
+}
+
+/** A mebibyte, then others have their turn. */
+const framesPerTurn = 16
+
+/**
+ * Carries one execution's output to one session: reads the next piece while the socket takes it,
+ * and waits for the socket when it does not. What waits, waits on disk.
+ */
+export class Subscription implements Disposable {
+  readonly number: number
+  readonly driver: Driver | null
+  readonly #feed: OutputFeed
+  readonly #encoding: Encoding
+  readonly #socket: SubscriberSocket
+  readonly #over: () => void
+  readonly #advances: Disposable
+  #lastState: ExecutionRecord["state"]["kind"]
+  #hasBegun = false
+  #isScheduled = false
+  #isDisposed = false
+
+  constructor(
+    feed: OutputFeed,
+    options: {
+      number: number
+      encoding: Encoding
+      driver: Driver | null
+      socket: SubscriberSocket
+      /** Nothing will follow. */
+      over: () => void
+    },
+  ) {
+    this.#feed = feed
+    this.number = options.number
+    this.driver = options.driver
+    this.#encoding = options.encoding
+    this.#socket = options.socket
+    this.#over = options.over
+    this.#lastState = feed.record().state.kind
+    this.#advances = feed.onAdvance(() => this.pump())
+  }
+
+  get executionId(): string {
+    return this.#feed.executionId
+  }
+
+  /** From here on it may send: the answer that announces it has been sent. */
+  begin(announce: "started" | null): void {
+    this.#hasBegun = true
+    if (announce !== null && this.#lastState === "running") {
+      this.#tellLife("process.started", "started", this.#feed.record())
+    }
+    this.pump()
+  }
+
+  pump(): void {
+    if (!this.#hasBegun || this.#isScheduled) return
+    for (let frames = 0; frames < framesPerTurn; frames++) {
+      if (this.#isDisposed || this.#socket.isBlocked) return
+      const event = this.#feed.next(this.#encoding === "utf8" ? "text" : "bytes")
+      if (event === null) return
+      this.#deliver(event)
+    }
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.pump()
+    })
+  }
+
+  /** Stops reading; the driver, if it was one, stands by and is answered. */
+  detach(): Driver | null {
+    if (this.#isDisposed) return null
+    this.#isDisposed = true
+    this.#advances[Symbol.dispose]()
+    this.#feed[Symbol.dispose]()
+    this.driver?.standBy()
+    return this.driver
+  }
+
+  [Symbol.dispose](): void {
+    this.detach()?.[Symbol.dispose]()
+  }
+
+  #deliver(event: FeedEvent): void {
+    const execution_id = this.executionId
+    switch (event.kind) {
+      case "output":
+        this.#socket.send(outputFrame(event, execution_id, this.number, this.#encoding))
+        this.driver?.sent()
+        return
+      case "gap": {
+        const { kind: _, ...gap } = event
+        this.#tell("process.gap", { execution_id, ...gap })
+        return
+      }
+      case "state":
+        this.#tellState(event.record)
+        return
+      case "ended":
+        this.#tellEnd(event.record)
+        this.#finish()
+        return
+      case "failed":
+        this.#tell("process.error", { execution_id, error: wireError(event.failure) })
+        this.#finish()
+        return
+    }
+  }
+
+  #tellState(record: ExecutionRecord): void {
+    const { kind } = record.state
+    const before = this.#lastState
+    this.#lastState = kind
+    if (kind === before) return
+    if (kind === "paused") this.#tellLife("process.paused", "paused", record)
+    if (kind !== "running") return
+    if (before === "paused") this.#tellLife("process.resumed", "resumed", record)
+    else this.#tellLife("process.started", "started", record)
+  }
+
+  #tellEnd(record: ExecutionRecord): void {
+    const { state } = record
+    const outcome = state.kind === "ended" ? state.outcome : null
+    const wasCanceled = outcome?.kind === "stopped" && outcome.cause === "client"
+    // Who attaches to an old one wants its output, not its life told again.
+    if (wasCanceled && this.#lastState !== "ended") {
+      this.#tellLife("process.canceled", "canceled", record)
+    }
+    const completed = completedOf(record)
+    if (completed !== null) this.#tell("process.completed", completed)
+  }
+
+  #tellLife(name: NotificationName, status: string, record: ExecutionRecord): void {
+    const pid = record.leader?.pid ?? null
+    this.#tell(name, { execution_id: record.id, status, pid, pgid: pid })
+  }
+
+  #tell(name: NotificationName, params: unknown): void {
+    this.#socket.send(notificationMessage(name, params))
+  }
+
+  #finish(): void {
+    this[Symbol.dispose]()
+    this.#over()
+  }
+}

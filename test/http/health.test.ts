@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test"
+import { healthFacts, httpService } from "./http-service.ts"
+
+const anonymous = { Authorization: "Bearer wrong" }
+
+test.each(["/health", "/healthz"])("%s tells anybody that the service is alive", async (path) => {
+  const { get } = httpService()
+
+  const response = await get(path, anonymous)
+
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual({ status: "ok", version: "1.2.3", ...healthFacts })
+})
+
+test("/readyz tells anybody that the service takes work", async () => {
+  const { get } = httpService()
+
+  const response = await get("/readyz", anonymous)
+
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual({ ready: true })
+})
+
+test("/readyz says what is wrong and what to do, while /health stays well", async () => {
+  const { get, reasons } = httpService()
+  reasons.push({ name: "disk-full", message: "The disk is full.", action: "Make room." })
+
+  const response = await get("/readyz")
+
+  expect(response.status).toBe(503)
+  expect(await response.json()).toEqual({ ready: false, reasons })
+  expect((await get("/health")).status).toBe(200)
+})

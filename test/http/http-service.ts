@@ -1,0 +1,71 @@
+import { z } from "zod"
+import { fail, ok } from "../../src/execution/result.ts"
+import { createHttpApp, type HttpAppOptions } from "../../src/http/app.ts"
+import type { HealthFacts, Unreadiness } from "../../src/http/health-report.ts"
+import { failure, WireError } from "../../src/protocol/failure.ts"
+import { FakeExecution } from "./fake-execution.ts"
+import { FakeOperations } from "./fake-operations.ts"
+import { ManualTimers } from "./manual-timers.ts"
+
+type Line = { level: string; event: string; facts: Record<string, unknown> }
+
+/** The HTTP app around fakes, and what a test wants to look at. */
+export function httpService(change: Partial<HttpAppOptions> = {}) {
+  const operations = new FakeOperations()
+  const timers = new ManualTimers()
+  const lines: Line[] = []
+  const reasons: Unreadiness[] = []
+  const at = (level: string) => (facts: Record<string, unknown>, event: string) => {
+    lines.push({ level, event, facts })
+  }
+  const app = createHttpApp({
+    operations,
+    health: { facts: () => healthFacts, unreadiness: () => reasons },
+    callerOf: (request) => {
+      const token = request.headers.get("authorization")
+      return token === "Bearer wrong" ? fail(unauthorized) : ok({ principal: "alice" })
+    },
+    log: { debug: at("debug"), warn: at("warn"), error: at("error") },
+    version: "1.2.3",
+    maxMessageBytes: 2 * 1_048_576,
+    allowedHosts: [],
+    after: timers.after,
+    ...change,
+  })
+  const get = (path: string, headers: Record<string, string> = {}) => app.request(path, { headers })
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    app.request(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    })
+  const run = (): { execution: FakeExecution; path: string } => {
+    const execution = operations.add()
+    return { execution, path: `/executions/${execution.record.id}` }
+  }
+  return { app, operations, timers, lines, reasons, get, post, run }
+}
+
+export const healthFacts: HealthFacts = {
+  uptime_s: 12,
+  sessions: 3,
+  executions: { running: 2, queued: 1 },
+}
+
+/** What a promise is rejected with. */
+export function rejectionOf(promise: Promise<unknown> | undefined): Promise<unknown> {
+  return (promise ?? Promise.resolve()).then(
+    () => null,
+    (error: unknown) => error,
+  )
+}
+
+const unauthorized = failure("UNAUTHORIZED", "Say who you are.")
+
+const ErrorBody = z.strictObject({ error: WireError })
+
+/** The status and the stable reason of a refusal: what clients decide by. */
+export async function refusalOf(response: Response): Promise<[number, string]> {
+  const { error } = ErrorBody.parse(await response.json())
+  return [response.status, error.data.reason]
+}
