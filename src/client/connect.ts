@@ -1,0 +1,189 @@
+import { z } from "zod"
+import type { Result } from "../execution/result.ts"
+import type { Encoding, Labels } from "../protocol/execute.ts"
+import type { MethodName, ParamsOf, ResultOf, Role } from "../protocol/methods.ts"
+import { Calls } from "./calls.ts"
+import { AlreadyAttachedError } from "./client-error.ts"
+import { type ClientLimits, defaultLimits } from "./client-limits.ts"
+import { Connection, type ConnectionState } from "./connection.ts"
+import { Deliveries } from "./deliveries.ts"
+import type { Delivery, DeliveryOptions } from "./delivery.ts"
+import { withIdempotencyKey } from "./idempotency-key.ts"
+import { offered } from "./offered.ts"
+import { defaultReconnectPolicy, type ReconnectPolicy } from "./reconnect-policy.ts"
+import { type RemoteExecution, remoteExecution } from "./remote-execution.ts"
+import type { Greeting, Session } from "./session.ts"
+import { socketUrl } from "./socket-url.ts"
+import type { Watch } from "./watch.ts"
+import { Watches } from "./watches.ts"
+
+export type ClientOptions = {
+  /** `ws://host:8003/ws/mcp`; `http(s)://host:8003` means the same. */
+  url: string
+  /** How a socket is opened, where `new WebSocket(url)` will not do. */
+  openSocket?: (url: string) => WebSocket
+  reconnect?: ReconnectPolicy
+  onConnection?: (state: ConnectionState) => void
+  limits?: Partial<ClientLimits>
+}
+
+export type FollowOptions = {
+  /** `ignore` drops output as it comes, for those who wait for the end alone. */
+  output?: "keep" | "ignore"
+}
+
+export type AttachOptions = FollowOptions & {
+  /** A cursor, `start` (the default) or `tail`. */
+  from?: string
+  role?: Role
+  encoding?: Encoding
+}
+
+export interface Client extends AsyncDisposable {
+  /** The first greeting; rejects when the client is closed for good before there was one. */
+  readonly connected: Promise<Greeting>
+  /**
+   * One request. It waits for a connection, and is sent again after a cut where that is safe; else
+   * it rejects with a ConnectionLostError. A refusal rejects with a CallError.
+   */
+  call<Name extends MethodName>(
+    method: Name,
+    params: ParamsOf<Name>,
+    options?: { signal?: AbortSignal },
+  ): Promise<ResultOf<Name>>
+  execute(params: ParamsOf<"execute">, options?: FollowOptions): Promise<RemoteExecution>
+  attach(executionId: string, options?: AttachOptions): Promise<RemoteExecution>
+  watch(labels?: Labels): Watch
+  close(): Promise<void>
+}
+
+/** Connects in the background; whatever is asked waits for it. */
+export function connect(options: ClientOptions): Client {
+  const url = socketUrl(options.url)
+  if (!url.ok) throw new TypeError(url.failure)
+  return new ConnectedClient(url.value, options)
+}
+
+const AboutExecution = z.object({ execution_id: z.string() })
+
+class ConnectedClient implements Client {
+  readonly connected: Promise<Greeting>
+  readonly #limits: ClientLimits
+  readonly #connection: Connection
+  readonly #calls: Calls
+  readonly #deliveries = new Deliveries()
+  readonly #watches: Watches
+
+  constructor(url: string, options: ClientOptions) {
+    const openSocket = options.openSocket ?? ((address) => new WebSocket(address))
+    this.#limits = { ...defaultLimits, ...options.limits }
+    this.#connection = new Connection(
+      {
+        openSocket: () => openSocket(url),
+        reconnect: options.reconnect ?? defaultReconnectPolicy,
+        limits: this.#limits,
+        onConnection: options.onConnection ?? (() => undefined),
+      },
+      {
+        received: (incoming, session) => {
+          if (incoming.kind === "changed") this.#watches.changed(incoming.view)
+          else this.#deliveries.receive(incoming, session)
+        },
+        ended: (session) => this.#deliveries.sessionEnded(session),
+      },
+    )
+    this.connected = this.#connection.greeted
+    this.#calls = new Calls(this.#connection)
+    this.#watches = new Watches(this.#connection)
+  }
+
+  async call<Name extends MethodName>(
+    method: Name,
+    params: ParamsOf<Name>,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<ResultOf<Name>> {
+    if (method === "attach" || method === "detach") this.#refuseIfFollowed(params)
+    return this.#calls.result(method, withIdempotencyKey(method, params), options)
+  }
+
+  async execute(
+    params: ParamsOf<"execute">,
+    options: FollowOptions = {},
+  ): Promise<RemoteExecution> {
+    const followed = Promise.withResolvers<Delivery>()
+    offered(followed.promise)
+    const result = await this.#calls.result("execute", withIdempotencyKey("execute", params), {
+      answered: (answer, session) => {
+        const delivery = this.#followStarted(params, options, answer, session)
+        if (delivery.ok) return followed.resolve(delivery.value)
+        this.#deliveries.attachAgain(answer.execution_id)
+        followed.reject(delivery.failure)
+      },
+    })
+    const inputOffset = result.repeated === true ? null : 0
+    return remoteExecution(await followed.promise, this.#calls, inputOffset)
+  }
+
+  async attach(executionId: string, options: AttachOptions = {}): Promise<RemoteExecution> {
+    // The whole id (a prefix may have been given) and the pid, which the answer to an attach lacks.
+    const view = await this.#calls.result("status", { execution_id: executionId })
+    const delivery = this.#follow({
+      executionId: view.execution_id,
+      pid: view.pid,
+      from: options.from ?? "start",
+      role: options.role ?? "observer",
+      encoding: options.encoding ?? "utf8",
+      output: options.output ?? "keep",
+      attached: null,
+      firstRefusalIsFinal: true,
+    })
+    if (!delivery.ok) throw delivery.failure
+    await delivery.value.ready
+    return remoteExecution(delivery.value, this.#calls, null)
+  }
+
+  watch(labels: Labels = {}): Watch {
+    return this.#watches.add(labels)
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #followStarted(
+    params: ParamsOf<"execute">,
+    options: FollowOptions,
+    answer: ResultOf<"execute">,
+    session: Session,
+  ): Result<Delivery, AlreadyAttachedError> {
+    const { subscription } = answer
+    // Where an earlier execution was found again, only an attach says where its output begins.
+    const isAttached = answer.repeated !== true && subscription !== undefined
+    return this.#follow({
+      executionId: answer.execution_id,
+      pid: answer.status === "started" ? answer.pid : null,
+      from: "start",
+      role: "driver",
+      encoding: params.encoding ?? "utf8",
+      output: options.output ?? "keep",
+      attached: isAttached ? { session, subscription } : null,
+      firstRefusalIsFinal: false,
+    })
+  }
+
+  #follow(options: DeliveryOptions): Result<Delivery, AlreadyAttachedError> {
+    return this.#deliveries.start(options, { connection: this.#connection, limits: this.#limits })
+  }
+
+  /** A subscription has one owner: by hand it would be moved from under the one who follows. */
+  #refuseIfFollowed(params: unknown): void {
+    const about = AboutExecution.safeParse(params)
+    if (about.success && this.#deliveries.followsAny(about.data.execution_id)) {
+      throw new AlreadyAttachedError(about.data.execution_id)
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { expect } from "bun:test"
+import type { ExecutionView } from "../../src/protocol/execution-view.ts"
+import { RawSession } from "./raw-session.ts"
+import { Service, type ServiceOptions } from "./service.ts"
+
+/** A service with one execution that has ended and one that runs, which a refusal must not touch. */
+export class Bystanders implements AsyncDisposable {
+  readonly service: Service
+  readonly session: RawSession
+  readonly ended: string
+  readonly running: string
+
+  private constructor(service: Service, session: RawSession, ended: string, running: string) {
+    this.service = service
+    this.session = session
+    this.ended = ended
+    this.running = running
+  }
+
+  static async start(options: ServiceOptions = {}): Promise<Bystanders> {
+    const service = await Service.start(options)
+    const session = await RawSession.open(await service.url())
+    const { id: ended } = await session.run({ argv: ["/bin/echo", "bystander"] })
+    const started = await session.call("execute", { argv: ["/bin/cat"], stdin: "pipe" })
+    return new Bystanders(service, session, ended, started.execution_id)
+  }
+
+  /** Runs something that must have no effect, and looks that it had none. */
+  async untouchedBy<Value>(act: () => Promise<Value>): Promise<Value> {
+    const before = await this.#look()
+    const value = await act()
+    expect(await this.#look()).toEqual(before)
+    return value
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.session[Symbol.dispose]()
+    await this.service[Symbol.asyncDispose]()
+  }
+
+  async #look(): Promise<Omit<ExecutionView, "execution_time">[]> {
+    const { executions } = await this.session.call("list", { limit: 1000 })
+    return executions.map(withoutClock)
+  }
+}
+
+function withoutClock(view: ExecutionView): Omit<ExecutionView, "execution_time"> {
+  const { execution_time: _, ...rest } = view
+  return rest
+}
