@@ -1,0 +1,65 @@
+import {
+  type Arguments,
+  asksForHelp,
+  helpOption,
+  type OptionTable,
+  readArguments,
+} from "./arguments.ts"
+import type { Context } from "./context.ts"
+import { UsageFailure } from "./failure.ts"
+
+export type Command = {
+  readonly help: CommandHelp
+  /** The exit code of a failure that does not bring its own. */
+  readonly failureExitCode: number
+  asksForHelp(argv: readonly string[]): boolean
+  /** Answers the exit code. Failures are thrown, as CommandFailure where they are expected. */
+  execute(context: Context, argv: readonly string[]): Promise<number>
+}
+
+export type CommandHelp = {
+  /** What may follow `cc-executor`, beginning with the command's name. */
+  readonly usage: readonly string[]
+  /** What the summary does not say. */
+  readonly about?: string
+  readonly options: OptionTable
+  readonly examples: readonly Example[]
+}
+
+export type Example = { readonly command: string; readonly about: string }
+
+export type Definition<Options extends OptionTable> = CommandHelp & {
+  readonly options: Options
+  readonly operands: { readonly atLeast: number; readonly atMost: number; readonly what: string }
+  /** Options end at the first operand. */
+  readonly passThrough?: boolean
+  readonly failureExitCode?: number
+  run(context: Context, args: Arguments<Options>): Promise<number>
+}
+
+export function command<const Options extends OptionTable>(
+  definition: Definition<Options>,
+): Command {
+  const { usage, about, options, examples, passThrough = false } = definition
+  const help = { usage, options: { ...options, ...helpOption }, examples }
+  return {
+    help: about === undefined ? help : { ...help, about },
+    failureExitCode: definition.failureExitCode ?? 1,
+    asksForHelp: (argv) => asksForHelp(argv, help.options, passThrough),
+    execute(context, argv) {
+      const args = readArguments(argv, options, passThrough)
+      checkOperands(args.operands, definition.operands)
+      return definition.run(context, args)
+    },
+  }
+}
+
+function checkOperands(
+  operands: readonly string[],
+  { atLeast, atMost, what }: Definition<OptionTable>["operands"],
+): void {
+  if (operands.length < atLeast) throw new UsageFailure(`${what} is missing.`)
+  if (operands.length <= atMost) return
+  const extra = operands.slice(atMost).join(" ")
+  throw new UsageFailure(`There is an argument too many: ${extra}.`)
+}

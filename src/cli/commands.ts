@@ -1,0 +1,141 @@
+import { suggest } from "../config/suggest.ts"
+import type { Command } from "./command.ts"
+
+export type CommandEntry = {
+  readonly name: string
+  readonly group: CommandGroup
+  readonly summary: string
+  /** A command's module is loaded when it is used: most of them need nothing of the others. */
+  load(): Promise<Command>
+}
+
+export const commandGroups = ["Run", "Look", "Steer", "Prove", "Tidy", "Service"] as const
+export type CommandGroup = (typeof commandGroups)[number]
+
+export const commands: readonly CommandEntry[] = [
+  {
+    name: "run",
+    group: "Run",
+    summary: "run a command and follow it, or leave it running",
+    load: async () => (await import("./run.ts")).runCommand,
+  },
+  {
+    name: "attach",
+    group: "Run",
+    summary: "follow an execution again, from its first byte or a later one",
+    load: async () => (await import("./attach.ts")).attachCommand,
+  },
+  {
+    name: "wait",
+    group: "Run",
+    summary: "wait until executions have ended",
+    load: async () => (await import("./wait.ts")).waitCommand,
+  },
+  {
+    name: "ps",
+    group: "Look",
+    summary: "list executions",
+    load: async () => (await import("./ps.ts")).psCommand,
+  },
+  {
+    name: "logs",
+    group: "Look",
+    summary: "show what an execution has written",
+    load: async () => (await import("./logs.ts")).logsCommand,
+  },
+  {
+    name: "pause",
+    group: "Steer",
+    summary: "freeze executions with all their processes and clocks",
+    load: async () => (await import("./pause.ts")).pauseCommand,
+  },
+  {
+    name: "resume",
+    group: "Steer",
+    summary: "let paused executions go on",
+    load: async () => (await import("./resume.ts")).resumeCommand,
+  },
+  {
+    name: "cancel",
+    group: "Steer",
+    summary: "stop executions with all their processes",
+    load: async () => (await import("./cancel.ts")).cancelCommand,
+  },
+  {
+    name: "signal",
+    group: "Steer",
+    summary: "send a signal to every process of an execution",
+    load: async () => (await import("./signal.ts")).signalCommand,
+  },
+  {
+    name: "send",
+    group: "Steer",
+    summary: "write to an execution's standard input",
+    load: async () => (await import("./send.ts")).sendCommand,
+  },
+  {
+    name: "receipt",
+    group: "Prove",
+    summary: "show what the service attests about an ended execution",
+    load: async () => (await import("./receipt.ts")).receiptCommand,
+  },
+  {
+    name: "verify",
+    group: "Prove",
+    summary: "check a transcript, a receipt, or a claim about them",
+    load: async () => (await import("./verify.ts")).verifyCommand,
+  },
+  {
+    name: "rm",
+    group: "Tidy",
+    summary: "remove ended executions with their transcripts",
+    load: async () => (await import("./rm.ts")).rmCommand,
+  },
+  {
+    name: "prune",
+    group: "Tidy",
+    summary: "remove all executions that ended some time ago",
+    load: async () => (await import("./prune.ts")).pruneCommand,
+  },
+  {
+    name: "serve",
+    group: "Service",
+    summary: "run the service in the foreground",
+    load: async () => (await import("./serve.ts")).serveCommand,
+  },
+  {
+    name: "stop",
+    group: "Service",
+    summary: "end the local service and everything it runs",
+    load: async () => (await import("./stop.ts")).stopCommand,
+  },
+  {
+    name: "doctor",
+    group: "Service",
+    summary: "say what this machine offers, and what is wrong with it",
+    load: async () => (await import("./doctor.ts")).doctorCommand,
+  },
+  {
+    name: "healthcheck",
+    group: "Service",
+    summary: "tell by the exit code whether the service answers",
+    load: async () => (await import("./healthcheck.ts")).healthcheckCommand,
+  },
+  {
+    name: "version",
+    group: "Service",
+    summary: "show the version of this program",
+    load: async () => (await import("./version.ts")).versionCommand,
+  },
+]
+
+export function findCommand(name: string): CommandEntry | null {
+  return commands.find((entry) => entry.name === name) ?? null
+}
+
+export function suggestCommand(name: string): string {
+  const meant = suggest(name, [...commands.map((entry) => entry.name), "help"])
+  return meant === null
+    ? "`cc-executor help` lists them."
+    : `Did you mean \`cc-executor ${meant}\`?`
+}

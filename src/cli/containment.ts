@@ -1,0 +1,52 @@
+import { rmdirSync } from "node:fs"
+import { join } from "node:path"
+import { z } from "zod"
+import { openCgroupBase } from "../process/cgroup-base.ts"
+import { isErrno } from "../process/errno.ts"
+import type { Context } from "./context.ts"
+import { ownScope } from "./own-scope.ts"
+import { serviceEnvironment } from "./service-environment.ts"
+
+const Offer = z.discriminatedUnion("mode", [
+  z.object({ mode: z.literal("cgroup"), base: z.string(), limits: z.array(z.string()) }),
+  z.object({ mode: z.literal("best-effort"), why: z.string() }),
+])
+/** How a service started here would hold executions together. */
+export type ContainmentOffer = z.infer<typeof Offer> & { scope: boolean }
+
+/**
+ * Asked in a process of its own, started the way a service would be: the question moves whoever asks
+ * into a cgroup, where this one should not be left.
+ */
+export async function containmentOffer(context: Context): Promise<ContainmentOffer> {
+  const scope = await ownScope(context.env)
+  const asked = Bun.spawn([...scope, ...context.self, "__containment"], {
+    env: serviceEnvironment(context.env),
+    stdio: ["ignore", "pipe", "ignore"],
+  })
+  const text = await asked.stdout.text()
+  await asked.exited
+  const offer = Offer.parse(JSON.parse(text))
+  if (offer.mode === "cgroup") tidy(offer.base)
+  return { ...offer, scope: scope.length > 0 }
+}
+
+export async function probe(context: Context): Promise<number> {
+  const base = openCgroupBase(`doctor-${process.pid}`)
+  const offer = base.ok
+    ? { mode: "cgroup", base: base.value.path, limits: [...base.value.enforceable] }
+    : { mode: "best-effort", why: base.failure }
+  await context.stdout.write(JSON.stringify(offer))
+  return 0
+}
+
+function tidy(base: string): void {
+  for (const path of [join(base, "supervisor"), base]) {
+    try {
+      rmdirSync(path)
+    } catch (error) {
+      // EBUSY: the kernel has not quite let go of the process that asked; the next doctor tidies.
+      if (!isErrno(error, "ENOENT", "EBUSY")) throw error
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { Config } from "../config.ts"
+import type { TerminalSize } from "../execution/spec.ts"
+import type { Logger } from "../log.ts"
+
+/** What a command needs of the world around it: everything a test would want to replace. */
+export interface Context {
+  readonly stdin: Input
+  readonly stdout: Output
+  readonly stderr: Output
+  readonly signals: Signals
+  readonly env: Environment
+  readonly home: string
+  readonly cwd: string
+  readonly build: Build
+  /** How to start this very program again. */
+  readonly self: readonly string[]
+  now(): Date
+  /** Of the terminal this runs on, null without one. */
+  terminalSize(): TerminalSize | null
+  /** Runs the service in this process until it ends; answers the exit code. */
+  serve(config: Config, options: { logger: Logger; say(text: string): void }): Promise<number>
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type Build = { version: string; commit: string }
+
+export interface Output {
+  readonly isTty: boolean
+  /** In characters; null where lines have no end. */
+  width(): number | null
+  /** Resolves when the data is out. Rejects with a BrokenPipeError when nobody reads any more. */
+  write(data: string | Uint8Array): Promise<void>
+}
+
+export interface Input {
+  /** `nothing` is /dev/null and its like: there is no use in passing it on. */
+  readonly kind: "terminal" | "stream" | "nothing"
+  /** Until its end, or until the signal is aborted. */
+  chunks(until: AbortSignal): AsyncIterable<Uint8Array>
+  /** Every key as it is pressed, until disposed. Only for a terminal. */
+  rawMode(): RawMode
+}
+
+export interface RawMode extends Disposable {
+  /** After the program was stopped and continued, the shell has put its own mode in place. */
+  renew(): void
+}
+
+export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGWINCH" | "SIGCONT"
+
+export interface Signals {
+  on(signal: SignalName, run: () => void): Disposable
+}
+
+/** Whoever read our output has gone, as `head` does: there is nothing left to say, and no error. */
+export class BrokenPipeError extends Error {
+  override readonly name = "BrokenPipeError"
+}

@@ -1,0 +1,96 @@
+import type { Command } from "./command.ts"
+import { type CommandEntry, findCommand, suggestCommand } from "./commands.ts"
+import { BrokenPipeError, type Context } from "./context.ts"
+import { describeError } from "./describe-error.ts"
+import { CommandFailure, UsageFailure } from "./failure.ts"
+import { commandHelp, overview } from "./help.ts"
+
+/** What `doctor` starts this program with, in a process of its own. */
+const containmentProbe = "__containment"
+
+/** Runs what the arguments ask for; answers the exit code. */
+export async function dispatch(context: Context, argv: readonly string[]): Promise<number> {
+  try {
+    return await route(context, argv)
+  } catch (error) {
+    if (error instanceof BrokenPipeError) return 0
+    return tellFailure(context, error, "cc-executor help", 1)
+  }
+}
+
+async function route(context: Context, argv: readonly string[]): Promise<number> {
+  const [name, ...rest] = argv
+  if (name === undefined) {
+    await context.stderr.write(`${overview()}\n`)
+    return 2
+  }
+  if (name === containmentProbe) return (await import("./containment.ts")).probe(context)
+  if (name === "help" || name === "--help" || name === "-h") return help(context, rest)
+  if (name === "--version" || name === "-V") return route(context, ["version", ...rest])
+  const entry = findCommand(name)
+  if (entry === null) {
+    throw new UsageFailure(
+      name.startsWith("-")
+        ? `${name} stands before the command: options come after it.`
+        : `There is no command ${name}. ${suggestCommand(name)}`,
+    )
+  }
+  const command = await entry.load()
+  if (command.asksForHelp(rest)) return showHelp(context, entry, command)
+  return execute(context, entry, command, rest)
+}
+
+async function execute(
+  context: Context,
+  entry: CommandEntry,
+  command: Command,
+  argv: readonly string[],
+): Promise<number> {
+  try {
+    return await command.execute(context, argv)
+  } catch (error) {
+    if (error instanceof BrokenPipeError) return 0
+    const { failureExitCode } = command
+    return tellFailure(context, error, `cc-executor ${entry.name} --help`, failureExitCode)
+  }
+}
+
+async function help(context: Context, names: readonly string[]): Promise<number> {
+  const [name] = names
+  if (name === undefined || name.startsWith("-")) {
+    await context.stdout.write(`${overview()}\n`)
+    return 0
+  }
+  const entry = findCommand(name)
+  if (entry === null) {
+    throw new UsageFailure(`There is no command ${name}. ${suggestCommand(name)}`)
+  }
+  return showHelp(context, entry, await entry.load())
+}
+
+async function showHelp(context: Context, entry: CommandEntry, command: Command): Promise<number> {
+  await context.stdout.write(`${commandHelp(entry, command)}\n`)
+  return 0
+}
+
+async function tellFailure(
+  context: Context,
+  error: unknown,
+  helpCommand: string,
+  exitCode: number,
+): Promise<number> {
+  if (error instanceof UsageFailure) {
+    await tell(context, `${error.message} \`${helpCommand}\` says how it is used.`)
+    return 2
+  }
+  await tell(context, describeError(error))
+  return error instanceof CommandFailure ? (error.exitCode ?? exitCode) : exitCode
+}
+
+async function tell(context: Context, text: string): Promise<void> {
+  try {
+    await context.stderr.write(`cc-executor: ${text}\n`)
+  } catch (error) {
+    if (!(error instanceof BrokenPipeError)) throw error // nobody is left to be told
+  }
+}

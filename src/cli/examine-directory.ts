@@ -1,0 +1,87 @@
+import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs"
+import { dirname } from "node:path"
+import { openJournalReader } from "../journal/journal-reader.ts"
+import { errnoOf } from "../process/errno.ts"
+import type { StatePaths } from "./address.ts"
+import { type Finding, fail, ok, warn } from "./finding.ts"
+import { sizeText } from "./time.ts"
+
+const littleSpaceBytes = 1024 ** 3
+const noSpaceBytes = 256 * 1024 ** 2
+
+/** Where everything is kept. */
+export function examineDirectory(paths: StatePaths): Finding[] {
+  return [
+    examineState(paths.directory),
+    ...examineJournal(paths.journal),
+    ...examineKey(paths.receiptKey),
+    examineDisk(paths.directory),
+  ]
+}
+
+function examineState(path: string): Finding {
+  const name = "state directory"
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return examineParent(name, path)
+  if (!stat.isDirectory()) return fail(name, `${path} is not a directory`, "choose --state-dir")
+  const why = notWritable(path)
+  if (why !== null) {
+    return fail(name, `${path} cannot be written (${why})`, `chown it, or choose --state-dir`)
+  }
+  if ((stat.mode & 0o077) === 0) return ok(name, `${path}, ${modeOf(stat)}`)
+  return warn(name, `${path} is open to others, ${modeOf(stat)}`, `chmod 700 ${path}`)
+}
+
+/** It is made when it is needed, if it can be. */
+function examineParent(name: string, path: string): Finding {
+  const parent = nearest(path)
+  const why = notWritable(parent)
+  if (why === null) return ok(name, `${path}, not there yet`)
+  return fail(name, `${path} cannot be made below ${parent} (${why})`, "choose --state-dir")
+}
+
+function examineJournal(path: string): Finding[] {
+  const opened = openJournalReader(path)
+  if (!opened.ok) {
+    if (opened.failure.kind === "missing") return []
+    return [fail("journal", opened.failure.message, "see docs/operations.md")]
+  }
+  using _journal = opened.value
+  return [ok("journal", path)]
+}
+
+function examineKey(path: string): Finding[] {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return []
+  if ((stat.mode & 0o077) === 0) return [ok("receipt key", `${path}, ${modeOf(stat)}`)]
+  return [
+    fail("receipt key", `${path} can be read by others, ${modeOf(stat)}`, `chmod 600 ${path}`),
+  ]
+}
+
+function examineDisk(path: string): Finding {
+  const { bavail, bsize } = statfsSync(nearest(path))
+  const free = bavail * bsize
+  const text = `${sizeText(free)} free`
+  if (free < noSpaceBytes) return fail("disk", text, "free space: executions end when it is full")
+  if (free < littleSpaceBytes) return warn("disk", text, "free some space, or `cc-executor prune`")
+  return ok("disk", text)
+}
+
+function notWritable(path: string): string | null {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK)
+    return null
+  } catch (error) {
+    return errnoOf(error) ?? String(error)
+  }
+}
+
+function nearest(path: string): string {
+  if (path === "/" || statSync(path, { throwIfNoEntry: false }) !== undefined) return path
+  return nearest(dirname(path))
+}
+
+function modeOf(stat: Stats): string {
+  return `mode ${(stat.mode & 0o777).toString(8).padStart(4, "0")}`
+}

@@ -1,0 +1,46 @@
+import { addressOf, addressOptions, httpUrl } from "./address.ts"
+import type { OptionTable } from "./arguments.ts"
+import { type Answer, ask } from "./ask.ts"
+import { command } from "./command.ts"
+import { CommandFailure } from "./failure.ts"
+import { durationOption } from "./time.ts"
+
+const options = {
+  timeout: { type: "string", value: "TIME", about: "how long an answer may take (default 3s)" },
+  ...addressOptions,
+} as const satisfies OptionTable
+
+export const healthcheckCommand = command({
+  usage: ["healthcheck [OPTIONS]"],
+  about: "Exits 0 when the service is ready for work, else 1. Starts nothing. For containers.",
+  options,
+  examples: [
+    { about: "the service of this user or container", command: "cc-executor healthcheck" },
+    { about: "another one", command: "cc-executor healthcheck --url http://127.0.0.1:8003" },
+  ],
+  operands: { atLeast: 0, atMost: 0, what: "" },
+  async run(context, { values }) {
+    const address = addressOf(context, values)
+    const timeoutMs = durationOption("--timeout", values.timeout ?? "3s")
+    const answer =
+      address.kind === "remote"
+        ? await ask(httpUrl(address.url, "/readyz"), { timeoutMs })
+        : await ask("http://localhost/readyz", { unix: address.paths.socket, timeoutMs })
+    const where = address.kind === "remote" ? address.url : address.paths.socket
+    const problem = problemOf(answer)
+    if (problem !== null) throw new CommandFailure(`${where}: ${problem}`)
+    return 0
+  },
+})
+
+function problemOf(answer: Answer): string | null {
+  switch (answer.kind) {
+    case "answer":
+      if (answer.status === 200) return null
+      return `the service is there, but not ready (${answer.status}): ${answer.body.trim()}`
+    case "nobody":
+      return `no service answers (${answer.why}). Start one with \`cc-executor serve\`.`
+    case "silent":
+      return `no answer within ${answer.afterMs} ms.`
+  }
+}

@@ -1,0 +1,63 @@
+import type { Option, OptionTable } from "./arguments.ts"
+import type { Command } from "./command.ts"
+import { type CommandEntry, commandGroups, commands } from "./commands.ts"
+
+/** What `cc-executor help` says. */
+export function overview(): string {
+  const width = Math.max(...commands.map((entry) => entry.name.length))
+  const groups = commandGroups.map((group) => {
+    const rows = commands
+      .filter((entry) => entry.group === group)
+      .map((entry) => `  ${entry.name.padEnd(width)}  ${entry.summary}`)
+    return `${group}:\n${rows.join("\n")}`
+  })
+  return [
+    "cc-executor runs long-lived commands and lets you watch and steer them live.",
+    "Usage: cc-executor COMMAND [OPTIONS] …",
+    ...groups,
+    [
+      "A local service is found by its socket, and started when there is none.",
+      "An execution is named by its id or any beginning of it that is unique.",
+      "`cc-executor COMMAND --help` says more about a command, with examples.",
+    ].join("\n"),
+    "Example:\n  cc-executor run -- make -j8 test",
+  ].join("\n\n")
+}
+
+export function commandHelp(entry: CommandEntry, { help }: Command): string {
+  const usage = help.usage.map((line) => `cc-executor ${line}`).join("\n       ")
+  const sections = [
+    `${capitalized(entry.summary)}.`,
+    `Usage: ${usage}`,
+    ...(help.about === undefined ? [] : [help.about]),
+    `Options:\n${optionRows(help.options)}`,
+    `Examples:\n${help.examples.map((one) => `  # ${one.about}\n  ${one.command}`).join("\n")}`,
+  ]
+  return sections.join("\n\n")
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+const widestNames = 30
+
+function optionRows(options: OptionTable): string {
+  const rows = Object.entries(options).map(([name, option]) => ({
+    names: optionNames(name, option),
+    about: option.about,
+  }))
+  const longest = Math.max(...rows.map(({ names }) => names.length))
+  const width = Math.min(widestNames, longest)
+  return rows
+    .map(({ names, about }) => {
+      const column = names.length > width ? `${names}\n${" ".repeat(width + 2)}` : names
+      return `  ${column.padEnd(width)}  ${about}`
+    })
+    .join("\n")
+}
+
+function optionNames(name: string, option: Option): string {
+  const short = option.short === undefined ? "    " : `-${option.short}, `
+  return `${short}--${name}${option.value === undefined ? "" : ` ${option.value}`}`
+}

@@ -1,0 +1,70 @@
+import { CallError } from "../client/client-error.ts"
+import type { Client } from "../client/connect.ts"
+import { changesWhatRuns } from "../execution/policy.ts"
+import type { Context } from "./context.ts"
+import { spawnExitCode } from "./exit-code.ts"
+import { CommandFailure } from "./failure.ts"
+import { keeperEnd } from "./keeper-end.ts"
+import { type Reached, reach } from "./reach.ts"
+import type { RunValues } from "./run-options.ts"
+import { explicitEnvironment, type RunRequest } from "./run-request.ts"
+import { runningKeeper } from "./running-keeper.ts"
+
+/** How the request is sent: followed, or only started. */
+export type Send<Started> = (client: Client, request: RunRequest) => Promise<Started>
+
+const shutdownLimitMs = 15_000
+
+/** Starts an execution on a service that is running, or is started for it. */
+export async function startExecution<Started>(
+  context: Context,
+  values: RunValues,
+  request: RunRequest,
+  send: Send<Started>,
+): Promise<{ reached: Reached; started: Started }> {
+  const reached = await reach(context, values, "always")
+  try {
+    return { reached, started: await sendAllowed(context, values, request, send, reached) }
+  } catch (error) {
+    await reached.client.close()
+    if (!(error instanceof CallError)) throw error
+    if (!(await hasShutDown(error, reached))) throw asShellsSay(error)
+  }
+  const again = await reach(context, values, "always")
+  return { reached: again, started: await send(again.client, request) }
+}
+
+/**
+ * Where an allow-list rules, no request may set variables that change what runs, and this shell's
+ * PATH is among them. What was not asked for by name is then left to the service's own.
+ */
+async function sendAllowed<Started>(
+  context: Context,
+  values: RunValues,
+  request: RunRequest,
+  send: Send<Started>,
+  { client, address }: Reached,
+): Promise<Started> {
+  try {
+    return await send(client, request)
+  } catch (error) {
+    const isDenied = error instanceof CallError && error.failure.reason === "SECURITY_DENIED"
+    if (!isDenied || address.kind === "remote") throw error
+  }
+  const inherited = Object.entries(request.env ?? {}).filter(([name]) => !changesWhatRuns(name))
+  const named = explicitEnvironment(values.env, context.env)
+  return send(client, { ...request, env: { ...Object.fromEntries(inherited), ...named } })
+}
+
+/** One that ends because it was idle may be met in its last moment: the next one is started. */
+async function hasShutDown(error: CallError, { address }: Reached): Promise<boolean> {
+  if (error.failure.reason !== "SHUTTING_DOWN" || address.kind === "remote") return false
+  const keeper = runningKeeper(address.paths.lock)
+  return keeper === null || keeperEnd(address.paths.lock, keeper, shutdownLimitMs)
+}
+
+function asShellsSay(error: CallError): Error {
+  const { reason, message, details } = error.failure
+  if (reason !== "SPAWN_FAILED") return error
+  return new CommandFailure(message, spawnExitCode(details?.["errno"]))
+}

@@ -1,0 +1,69 @@
+export type Column = {
+  readonly title: string
+  readonly align?: "left" | "right"
+}
+
+export type Cell = { readonly text: string; readonly paint?: (text: string) => string }
+
+const gap = "  "
+const leastLastColumn = 10
+
+/** Rows under their titles. The last column gets what room is left, and is cut there. */
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  width: number | null,
+): string[] {
+  const titles = columns.map((column) => ({ text: column.title }))
+  const lines = [titles, ...rows]
+  const widths = columns.map((_, index) =>
+    Math.max(...lines.map((cells) => Bun.stringWidth(cells[index]?.text ?? ""))),
+  )
+  const before = widths.slice(0, -1).reduce((sum, one) => sum + one + gap.length, 0)
+  const room = width === null ? null : Math.max(leastLastColumn, width - before)
+  return lines.map((cells) => renderLine(columns, cells, widths, room))
+}
+
+function renderLine(
+  columns: readonly Column[],
+  cells: readonly Cell[],
+  widths: readonly number[],
+  room: number | null,
+): string {
+  const last = columns.length - 1
+  return columns
+    .map((column, index) => {
+      const { text, paint = unpainted } = cells[index] ?? { text: "" }
+      const shown = index === last && room !== null ? cut(text, room) : text
+      const padding = " ".repeat(Math.max(0, (widths[index] ?? 0) - Bun.stringWidth(shown)))
+      if (column.align === "right") return padding + paint(shown)
+      return index === last ? paint(shown) : paint(shown) + padding
+    })
+    .join(gap)
+    .trimEnd()
+}
+
+function unpainted(text: string): string {
+  return text
+}
+
+export function cut(text: string, width: number): string {
+  if (Bun.stringWidth(text) <= width) return text
+  let shown = ""
+  let used = 1 // the ellipsis
+  for (const character of text) {
+    used += Bun.stringWidth(character)
+    if (used > width) break
+    shown += character
+  }
+  return `${shown}…`
+}
+
+/** What somebody else wrote, made harmless for a terminal and one line long. */
+export function onOneLine(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
+    const escaped = JSON.stringify(character).slice(1, -1)
+    return escaped === character ? `\\u00${character.charCodeAt(0).toString(16)}` : escaped
+  })
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bun
+import { homedir } from "node:os"
+import { version as sourceVersion } from "../package.json"
+
+// Set by the build; running from source there are none.
+declare const BUILD_VERSION: string | undefined
+declare const BUILD_COMMIT: string | undefined
+
+process.exit(await main(process.argv.slice(2)))
+
+/** Arguments to a command. What it needs is loaded then: the gateway has no use for the rest. */
+async function main(argv: readonly string[]): Promise<number> {
+  if (argv[0] === "__gateway") {
+    const { serveGateway } = await import("./gateway/serve.ts")
+    return serveGateway()
+  }
+  const { dispatch } = await import("./cli/dispatch.ts")
+  const { systemContext } = await import("./cli/system-context.ts")
+  const { env } = process
+  const build = {
+    version: typeof BUILD_VERSION === "string" ? BUILD_VERSION : sourceVersion,
+    commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source",
+  }
+  const context = systemContext({
+    env,
+    home: env["HOME"] ?? homedir(),
+    build,
+    self: howToStartThis(),
+    async serve(config, options) {
+      const { serve } = await import("./keeper/serve.ts")
+      const { version } = build
+      const self = howToStartThis()
+      return serve(config, { ...options, version, self, env, cwd: process.cwd() })
+    },
+  })
+  return dispatch(context, argv)
+}
+
+/** A compiled program is its own runtime; else the runtime needs to be told what to run. */
+function howToStartThis(): string[] {
+  const isCompiled = Bun.main.startsWith("/$bunfs/")
+  return isCompiled ? [process.execPath] : [process.execPath, Bun.main]
+}

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test"
+import { readArguments } from "../../src/cli/arguments.ts"
+import { commands } from "../../src/cli/commands.ts"
+import { dispatch } from "../../src/cli/dispatch.ts"
+import { fakeContext } from "./fake-context.ts"
+
+describe.each(commands.map((entry) => [entry.name, entry] as const))(
+  "cc-executor %s",
+  (name, entry) => {
+    test("--help says how it is used, with an example", async () => {
+      const context = fakeContext()
+
+      expect(await dispatch(context, [name, "--help"])).toBe(0)
+
+      const text = context.stdout.text()
+      expect(text).toContain(`Usage: cc-executor ${name}`)
+      expect(text).toContain("--help")
+      expect(text).toMatch(/Examples:\n {2}# .+\n {2}.*cc-executor/)
+      expect(context.stderr.text()).toBe("")
+    })
+
+    test("has examples that its own options understand", async () => {
+      const { help } = await entry.load()
+      for (const { command } of help.examples) {
+        const words = new RegExp(`cc-executor ${name}(?: (.*?))?(?: (?:&&|[|<>]) .*|\\))?$`).exec(
+          command,
+        )
+        expect(words).not.toBeNull()
+        const argv = (words?.[1] ?? "").split(" ").filter((word) => word !== "")
+        if (name !== "serve") readArguments(argv, help.options, name === "run")
+      }
+    })
+
+    test("refuses an option that it does not have, with exit code 2", async () => {
+      const context = fakeContext()
+
+      expect(await dispatch(context, [name, "--no-such-option"])).toBe(2)
+
+      expect(context.stderr.text()).toContain("--no-such-option")
+      expect(context.stderr.text()).toContain(`cc-executor ${name} --help`)
+      expect(context.stdout.text()).toBe("")
+    })
+  },
+)
+
+describe("the command line", () => {
+  test.each([[["help"]], [["--help"]], [["-h"]]])("%j lists every command", async (argv) => {
+    const context = fakeContext()
+
+    expect(await dispatch(context, argv)).toBe(0)
+    for (const { name, summary } of commands) {
+      expect(context.stdout.text()).toMatch(new RegExp(`^ {2}${name} +${summary}$`, "m"))
+    }
+  })
+
+  test("help COMMAND is COMMAND --help", async () => {
+    const [one, other] = [fakeContext(), fakeContext()]
+
+    expect(await dispatch(one, ["help", "run"])).toBe(0)
+    expect(await dispatch(other, ["run", "--help"])).toBe(0)
+    expect(one.stdout.text()).toBe(other.stdout.text())
+  })
+
+  test.each([
+    [["rnu"], "There is no command rnu. Did you mean `cc-executor run`?"],
+    [["zzzzzzzz"], "There is no command zzzzzzzz. `cc-executor help` lists them."],
+    [["help", "attahc"], "Did you mean `cc-executor attach`?"],
+    [["--url", "x", "ps"], "options come after it"],
+    [["rm"], "The id of an execution is missing."],
+    [["attach", "a", "b"], "There is an argument too many: b."],
+    [["run"], "The command to run is missing"],
+    [["run", "--timeout", "soon", "ls"], '"soon" is not a duration'],
+    [["run", "--env", "=x", "ls"], "NAME=VALUE"],
+    [["run", "--shell", "a", "b"], "is left over"],
+    [["ps", "--state", "dead"], "There is no state dead"],
+    [["ps", "--url", "x", "--state-dir", "/y"], "two services"],
+    [["ps", "--state-dir", "y"], "absolute path"],
+    [["logs", "--stream", "stdin", "a"], "give stdout or stderr"],
+    [["logs", "--since", "yesterdayish", "a"], "is not a time"],
+    [["logs", "--tail", "many", "a"], "is not a number"],
+    [["send", "a"], "There is nothing to send"],
+    [["signal", "SIGNONE", "a"], "There is no signal SIGNONE"],
+    [["prune", "--all", "--older-than", "1d"], "contradict"],
+    [["verify"], "is missing"],
+    [["verify", "--transcript", "/x", "a"], "--transcript goes with --receipt"],
+    [["serve", "--prot", "1"], "did you mean --port?"],
+    [["serve", "extra"], "There is an argument too many: extra."],
+  ])("%j is refused with exit code 2", async (argv, message) => {
+    const context = fakeContext()
+
+    expect(await dispatch(context, argv)).toBe(2)
+    expect(context.stderr.text()).toStartWith("cc-executor: ")
+    expect(context.stderr.text()).toContain(message)
+    expect(context.stdout.text()).toBe("")
+  })
+
+  test("without a command says what there is, with exit code 2", async () => {
+    const context = fakeContext()
+
+    expect(await dispatch(context, [])).toBe(2)
+    expect(context.stderr.text()).toContain("Usage: cc-executor COMMAND")
+  })
+
+  test("says its version to people and to programs", async () => {
+    const [text, short, json] = [fakeContext(), fakeContext(), fakeContext()]
+
+    expect(await dispatch(text, ["version"])).toBe(0)
+    expect(await dispatch(short, ["--version"])).toBe(0)
+    expect(await dispatch(json, ["version", "--json"])).toBe(0)
+
+    expect(text.stdout.text()).toStartWith("cc-executor 1.2.3 (abc, Bun ")
+    expect(short.stdout.text()).toBe(text.stdout.text())
+    expect(JSON.parse(json.stdout.text())).toMatchObject({ version: "1.2.3", commit: "abc" })
+  })
+
+  test("ends quietly when nobody reads its output any more", async () => {
+    const context = fakeContext()
+    context.stdout.break()
+
+    expect(await dispatch(context, ["version"])).toBe(0)
+    expect(context.stderr.text()).toBe("")
+  })
+})
+
+describe("without a service and without a state directory", () => {
+  const options = ["--state-dir", "/home/user/no-such-directory"]
+
+  test("ps shows an empty table and says so beside it", async () => {
+    const context = fakeContext()
+
+    expect(await dispatch(context, ["ps", "-a", ...options])).toBe(0)
+    expect(context.stdout.text()).toBe("ID  STATE  AGE  TIME  EXIT  OUTPUT  COMMAND\n")
+    expect(context.stderr.text()).toContain("No service is running")
+  })
+
+  test("ps --json is still one document", async () => {
+    const context = fakeContext()
+
+    expect(await dispatch(context, ["ps", "--json", ...options])).toBe(0)
+    expect(JSON.parse(context.stdout.text())).toEqual({ executions: [] })
+  })
+
+  test.each([
+    [["logs", "a"], 1],
+    [["receipt", "a"], 1],
+    [["cancel", "a"], 1],
+    [["rm", "a"], 1],
+    [["attach", "a"], 125],
+    [["wait", "a"], 125],
+  ])("%j fails, starts nothing and says how to start one", async (argv, exitCode) => {
+    const context = fakeContext()
+
+    expect(await dispatch(context, [...argv, ...options])).toBe(exitCode)
+    expect(context.stderr.text()).toContain("No service is running. `cc-executor run -- COMMAND`")
+  })
+
+  test("stop has nothing to do, and healthcheck fails", async () => {
+    const [stop, health] = [fakeContext(), fakeContext()]
+
+    expect(await dispatch(stop, ["stop", ...options])).toBe(0)
+    expect(await dispatch(health, ["healthcheck", ...options])).toBe(1)
+    expect(stop.stderr.text()).toContain("No service is running")
+    expect(health.stderr.text()).toContain("no service answers (ENOENT)")
+  })
+})

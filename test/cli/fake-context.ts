@@ -1,0 +1,84 @@
+import {
+  BrokenPipeError,
+  type Context,
+  type Input,
+  type Output,
+  type SignalName,
+} from "../../src/cli/context.ts"
+
+export type FakeOutput = Output & { text(): string; bytes(): Uint8Array; break(): void }
+
+export function fakeOutput(options: { isTty?: boolean; width?: number } = {}): FakeOutput {
+  const pieces: Uint8Array[] = []
+  let isBroken = false
+  return {
+    isTty: options.isTty ?? false,
+    width: () => options.width ?? null,
+    async write(data) {
+      if (isBroken) throw new BrokenPipeError("EPIPE")
+      pieces.push(typeof data === "string" ? Buffer.from(data) : data.slice())
+    },
+    text: () => Buffer.concat(pieces).toString("utf8"),
+    bytes: () => Buffer.concat(pieces),
+    break: () => {
+      isBroken = true
+    },
+  }
+}
+
+export function fakeInput(kind: Input["kind"], pieces: string[] = []): Input & { modes: string[] } {
+  const modes: string[] = []
+  return {
+    kind,
+    modes,
+    async *chunks() {
+      for (const piece of pieces) yield Buffer.from(piece)
+    },
+    rawMode() {
+      modes.push("raw")
+      return {
+        renew: () => void modes.push("raw again"),
+        [Symbol.dispose]: () => void modes.push("restored"),
+      }
+    },
+  }
+}
+
+export type FakeContext = Context & {
+  readonly stdout: FakeOutput
+  readonly stderr: FakeOutput
+  signal(name: SignalName): void
+}
+
+type Replaced = Partial<Omit<Context, "stdout" | "stderr">> & {
+  stdout?: FakeOutput
+  stderr?: FakeOutput
+}
+
+export function fakeContext(replaced: Replaced = {}): FakeContext {
+  const listeners = new Map<SignalName, Set<() => void>>()
+  return {
+    stdin: fakeInput("nothing"),
+    stdout: fakeOutput(),
+    stderr: fakeOutput(),
+    signals: {
+      on(signal, run) {
+        const runs = listeners.get(signal) ?? new Set()
+        listeners.set(signal, runs.add(run))
+        return { [Symbol.dispose]: () => void runs.delete(run) }
+      },
+    },
+    env: {},
+    home: "/home/user",
+    cwd: "/home/user/project",
+    build: { version: "1.2.3", commit: "abc" },
+    self: ["cc-executor"],
+    now: () => new Date("2026-11-16T12:00:00Z"),
+    terminalSize: () => null,
+    serve: () => Promise.reject(new Error("no service in this test")),
+    signal(name) {
+      for (const run of listeners.get(name) ?? []) run()
+    },
+    ...replaced,
+  }
+}

@@ -1,0 +1,56 @@
+import { until } from "../support/until.ts"
+
+/** A program on a real pseudo-terminal. */
+export class Terminal implements AsyncDisposable {
+  readonly #program: Bun.Subprocess
+  readonly #terminal: Bun.Terminal
+  #screen = ""
+
+  constructor(
+    argv: string[],
+    env: Record<string, string | undefined>,
+    size: { cols: number; rows: number },
+  ) {
+    this.#terminal = new Bun.Terminal({
+      ...size,
+      data: (_, bytes) => {
+        this.#screen += Buffer.from(bytes).toString("utf8")
+      },
+    })
+    // Detached, so that the terminal controls the program: keys become signals, sizes are told.
+    this.#program = Bun.spawn(argv, { env, terminal: this.#terminal, detached: true })
+  }
+
+  /** Everything that was ever shown. */
+  get screen(): string {
+    return this.#screen
+  }
+
+  get pid(): number {
+    return this.#program.pid
+  }
+
+  get exited(): Promise<number> {
+    return this.#program.exited
+  }
+
+  type(keys: string): void {
+    this.#terminal.write(keys)
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#terminal.resize(cols, rows)
+  }
+
+  async untilShows(pattern: RegExp): Promise<RegExpExecArray> {
+    return until(`${pattern} on the screen`, () => pattern.exec(this.#screen)).catch((error) => {
+      throw new Error(`${error}; it shows ${JSON.stringify(this.#screen)}`)
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#program.kill("SIGKILL")
+    await this.#program.exited
+    this.#terminal.close()
+  }
+}
