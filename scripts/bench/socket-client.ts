@@ -1,0 +1,90 @@
+import { z } from "zod"
+import { readBinaryFrame } from "../../src/protocol/binary-frame.ts"
+
+const Message = z.looseObject({
+  id: z.number().optional(),
+  method: z.string().optional(),
+  params: z.looseObject({}).optional(),
+  result: z.looseObject({}).optional(),
+  error: z.looseObject({ message: z.string() }).optional(),
+})
+export type Message = z.infer<typeof Message>
+
+/** A client that parses everything it gets, and no more: the same for every server measured. */
+export class SocketClient implements Disposable {
+  readonly #socket: WebSocket
+  readonly #answers = new Map<number, (message: Message) => void>()
+  readonly #listeners = new Set<(message: Message) => void>()
+  /** Output bytes received, as the server's encoding carries them. */
+  bytes = 0
+  onOutput: (() => void) | null = null
+  #lastId = 0
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket
+    socket.binaryType = "arraybuffer"
+    socket.addEventListener("message", ({ data }) => this.#receive(data))
+  }
+
+  static async open(url: string): Promise<SocketClient> {
+    const socket = new WebSocket(url)
+    const client = new SocketClient(socket)
+    await new Promise((resolve, reject) => {
+      socket.addEventListener("open", resolve)
+      socket.addEventListener("error", reject)
+    })
+    return client
+  }
+
+  call(method: string, params: unknown): Promise<Message> {
+    this.#lastId += 1
+    const id = this.#lastId
+    this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }))
+    return new Promise((resolve) => this.#answers.set(id, resolve))
+  }
+
+  /** The next notification of this name that fits. */
+  next(method: string, fits: (message: Message) => boolean = () => true): Promise<Message> {
+    return new Promise((resolve) => {
+      const listener = (message: Message) => {
+        if (message.method !== method || !fits(message)) return
+        this.#listeners.delete(listener)
+        resolve(message)
+      }
+      this.#listeners.add(listener)
+    })
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.close()
+  }
+
+  #receive(data: unknown): void {
+    if (data instanceof ArrayBuffer) {
+      const frame = new Uint8Array(data)
+      this.bytes += readBinaryFrame(frame)?.bytes.length ?? frame.length
+      this.onOutput?.()
+      return
+    }
+    const raw: unknown = JSON.parse(String(data))
+    // Checking 64 KiB of output with a schema would measure the schema.
+    if (isOutput(raw)) {
+      this.bytes += raw.params.data.length
+      this.onOutput?.()
+      return
+    }
+    const message = Message.parse(raw)
+    if (message.id !== undefined) this.#answers.get(message.id)?.(message)
+    for (const listener of this.#listeners) listener(message)
+  }
+}
+
+function isOutput(raw: unknown): raw is { params: { data: string } } {
+  return (
+    typeof raw === "object" &&
+    raw !== null &&
+    "method" in raw &&
+    raw.method === "process.output" &&
+    "params" in raw
+  )
+}

@@ -1,0 +1,304 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { randomBytes } from "node:crypto"
+import { existsSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { CommandLine } from "../cli/command-line.ts"
+import { isRunning, Service } from "../support/service.ts"
+import { until } from "../support/until.ts"
+
+setDefaultTimeout(30_000)
+
+const sleeper = ["sh", "-c", "echo ready; exec sleep 1000"]
+const stubborn = ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"]
+
+describe("run", () => {
+  test("exits as the command does, and tells the streams apart", async () => {
+    await using line = new CommandLine()
+
+    const script = "printf out; printf err >&2; exit 7"
+    const { exitCode, stdout, stderr } = await line.run(["run", "--", "sh", "-c", script])
+
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 7, stdout: "out", stderr: "err" })
+  })
+
+  test("says how it ended by the exit code", async () => {
+    await using line = new CommandLine()
+    const exitCode = async (...argv: string[]) => (await line.run(["run", ...argv])).exitCode
+
+    expect(await exitCode("--", "sh", "-c", "kill -9 $$")).toBe(137)
+    expect(await exitCode("--timeout", "200ms", "--", "sleep", "1000")).toBe(124)
+    expect(await exitCode("--idle-timeout", "200ms", "--", "sleep", "1000")).toBe(124)
+    expect(await exitCode("--", "no-such-program")).toBe(127)
+    expect(await exitCode("--", "/etc/passwd")).toBe(126)
+    expect(await exitCode("--no-such-option", "--", "true")).toBe(2)
+    expect(await exitCode("--shell", "exit 3 | exit 4")).toBe(4)
+  })
+
+  test("passes 10 MB of random bytes in and out, and to the other stream", async () => {
+    await using line = new CommandLine()
+    const input = randomBytes(10_000_000)
+    const file = join(line.stateDir, "random")
+    writeFileSync(file, input)
+
+    const piped = await line.run(["run", "--", "cat"], { input })
+    const copied = await line.run(["run", "--", "sh", "-c", `cat ${file} >&2; cat ${file}`])
+
+    expect(piped.exitCode).toBe(0)
+    expect(Bun.SHA256.hash(piped.bytes, "hex")).toBe(Bun.SHA256.hash(input, "hex"))
+    expect(Bun.SHA256.hash(copied.bytes, "hex")).toBe(Bun.SHA256.hash(input, "hex"))
+    expect(copied.stderr).toBe(input.toString("utf8"))
+  })
+
+  test("takes this shell's directory and environment along", async () => {
+    await using line = new CommandLine()
+    const script = 'echo "$PWD $COLOUR ${CC_EXECUTOR_STATE_DIR-none} ${BUN_OPTIONS-none}"'
+    const options = { cwd: "/usr/bin", env: { COLOUR: "blue" } }
+
+    const { stdout } = await line.run(["run", "--", "sh", "-c", script], options)
+
+    expect(stdout).toBe("/usr/bin blue none none\n")
+  })
+
+  test("ends with its reader, and so does the command", async () => {
+    await using line = new CommandLine()
+
+    const { exitCode, stdout, stderr } = await line.runOther([
+      "sh",
+      "-c",
+      "$PROGRAM run -- yes | head -n 1",
+    ])
+
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "y\n", stderr: "" })
+    await until("nothing runs", async () => (await line.stdout("ps", "-q")) === "")
+  })
+
+  test("starts one service, however many begin at once", async () => {
+    await using line = new CommandLine()
+
+    const runs = Array.from({ length: 5 }, (_, index) =>
+      line.run(["run", "--", "echo", `${index}`]),
+    )
+    const finished = await Promise.all(runs)
+
+    expect(finished.map(({ stdout }) => stdout)).toEqual(["0\n", "1\n", "2\n", "3\n", "4\n"])
+    const log = await Bun.file(join(line.stateDir, "service.log")).text()
+    expect(log.match(/"service ready"/g)).toHaveLength(1)
+  })
+
+  test("goes on when the gateway dies, without a gap", async () => {
+    await using line = new CommandLine()
+    await line.run(["run", "--", "mkfifo", "fifo"])
+    await using run = line.start("run", "--", "sh", "-c", "echo first; read x < fifo; seq 1 20000")
+    await run.untilSays("first")
+
+    process.kill(line.gatewayPid, "SIGKILL")
+    await line.run(["run", "--", "sh", "-c", "echo go > fifo"])
+
+    expect(await run.exited).toBe(0)
+    const numbers = Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`).join("")
+    expect(run.stdout).toBe(`first\n${numbers}`)
+  })
+
+  test("tells when the service is gone for good", async () => {
+    await using line = new CommandLine()
+    await using run = line.start("run", "--", ...sleeper)
+    await run.untilSays("ready")
+
+    process.kill(line.keeperPid, "SIGKILL")
+
+    expect(await run.exited).toBe(125)
+    expect(run.stderr).toContain("has ended. `cc-executor ps -a` starts one again")
+    expect(await line.stdout("ps", "-a")).toContain("lost")
+  })
+})
+
+describe("Ctrl-C", () => {
+  test("cancels, and the exit code says so", async () => {
+    await using line = new CommandLine()
+    await using run = line.start("run", "--", ...sleeper)
+    await run.untilSays("ready")
+
+    run.kill("SIGINT")
+
+    expect(await run.exited).toBe(130)
+    expect(run.stderr).toContain("canceling")
+    expect(await line.stdout("ps", "-q")).toBe("")
+    expect(await line.stdout("ps", "-a")).toContain("canceled")
+  })
+
+  test("twice detaches and says how to come back", async () => {
+    await using line = new CommandLine()
+    await using run = line.start("run", "--", ...stubborn)
+    await run.untilSays("ready")
+
+    run.kill("SIGINT")
+    await run.untilSays("canceling")
+    run.kill("SIGINT")
+
+    expect(await run.exited).toBe(130)
+    const id = /cc-executor attach (\w+)/.exec(run.stderr)?.[1] ?? ""
+    const attached = await line.run(["attach", id])
+    expect(attached).toMatchObject({ exitCode: 130, stdout: "ready\n" })
+  })
+
+  test("is not what SIGTERM and SIGHUP mean: the execution goes on", async () => {
+    await using line = new CommandLine()
+    for (const [signal, exitCode] of [
+      ["SIGTERM", 143],
+      ["SIGHUP", 129],
+    ] as const) {
+      await using run = line.start("run", "--name", signal, "--", ...sleeper)
+      await run.untilSays("ready")
+      run.kill(signal)
+      expect(await run.exited).toBe(exitCode)
+    }
+    expect((await line.stdout("ps", "-q", "--state", "running")).split("\n")).toHaveLength(2)
+  })
+})
+
+describe("an execution in the background", () => {
+  test("is listed, steered, waited for, proven and removed", async () => {
+    await using line = new CommandLine()
+    const script = "while read line; do echo got $line; done; echo bye >&2; exit 5"
+    const id = await line.stdout("run", "-d", "-i", "--name", "web", "--", "sh", "-c", script)
+    const short = id.slice(0, 8)
+
+    expect(await line.stdout("ps", "--label", "name=web")).toContain(`${short}  running`)
+    await line.run(["pause", short])
+    expect(await line.stdout("ps")).toContain("paused")
+    await line.run(["resume", short])
+    await line.run(["send", short, "hello", "world"])
+    await line.run(["send", "--end", short, "-"], { input: "from a pipe\n" })
+
+    expect((await line.run(["wait", short])).exitCode).toBe(5)
+    expect(await line.run(["logs", short])).toMatchObject({
+      stdout: "got hello world\ngot from a pipe\n",
+      stderr: "bye\n",
+    })
+    expect(await line.stdout("logs", "--stream", "stdout", "--tail", "1", short)).toBe(
+      "got from a pipe",
+    )
+    expect(await line.stdout("receipt", short)).toMatch(/outcome +exited with 5/)
+    expect(await line.stdout("verify", "--contains", "got hello world", short)).toContain(
+      "verified",
+    )
+    expect((await line.run(["verify", "--contains", "got nothing", short])).exitCode).toBe(1)
+
+    expect((await line.run(["rm", short])).exitCode).toBe(0)
+    const gone = await line.run(["logs", short])
+    expect(gone.exitCode).toBe(1)
+    expect(gone.stderr).toContain(`There is no execution "${short}"`)
+  })
+
+  test("is followed by logs -f to its end, also from its last lines", async () => {
+    await using line = new CommandLine()
+    const id = await line.stdout("run", "-d", "-i", "--", "sh", "-c", "seq 1 100; cat")
+    await until("all is written", async () => (await line.stdout("logs", id)).endsWith("100"))
+
+    await using logs = line.start("logs", "-f", "--tail", "2", id)
+    await logs.untilSays("99\n100\n")
+    await line.run(["send", "--end", id, "last"])
+
+    expect(await logs.exited).toBe(0)
+    expect(logs.stdout).toBe("99\n100\nlast\n")
+  })
+
+  test("is named by an unambiguous beginning of its id", async () => {
+    await using line = new CommandLine()
+    const runs = Array.from({ length: 33 }, () => line.stdout("run", "-d", "--", "true"))
+    const ids = (await Promise.all(runs)).toSorted()
+    const first = ids.find((id, index) => ids[index + 1]?.startsWith(id.charAt(0)))?.charAt(0) ?? ""
+
+    const { exitCode, stderr } = await line.run(["logs", first])
+
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(`Several executions begin with ${first}`)
+  })
+
+  test("is pruned once it has ended, never before", async () => {
+    await using line = new CommandLine()
+    await line.run(["run", "--", "true"])
+    const running = await line.stdout("run", "-d", "--", ...sleeper)
+
+    expect((await line.run(["prune", "--all"])).stderr).toContain("Say --force")
+    expect((await line.run(["prune", "--force"])).stderr).toContain("--all removes them anyway")
+    expect((await line.run(["prune", "--all", "--force"])).stderr).toContain("Removed 1 ended")
+    expect(await line.stdout("ps", "-a", "-q")).toBe(running)
+  })
+})
+
+describe("the service of a command line", () => {
+  test("is ended by stop, with everything it runs", async () => {
+    await using line = new CommandLine()
+    await line.run(["run", "-d", "--", ...sleeper])
+    await line.run(["run", "-d", "--", ...stubborn])
+    const views = JSON.parse(await line.stdout("ps", "--json")).executions
+    const pids = [line.keeperPid, line.gatewayPid, ...views.map(({ pid }: { pid: number }) => pid)]
+
+    expect((await line.run(["stop", "--now"])).exitCode).toBe(0)
+
+    expect(pids.filter(isRunning)).toEqual([])
+    expect((await line.run(["healthcheck"])).exitCode).toBe(1)
+    expect((await line.run(["ps"])).stderr).toContain("No service is running")
+    expect(existsSync(join(line.stateDir, "gateway.sock"))).toBe(false)
+    expect(await line.stdout("ps", "-a")).toContain("shutdown")
+    expect((await line.run(["healthcheck"])).exitCode).toBe(0)
+  })
+
+  test("that cannot start says why", async () => {
+    await using line = new CommandLine()
+
+    const { exitCode, stderr } = await line.run(["run", "--", "true"], {
+      env: { CC_EXECUTOR_GRACE: "never" },
+    })
+
+    expect(exitCode).toBe(125)
+    expect(stderr).toContain("ended at once")
+    expect(stderr).toContain("CC_EXECUTOR_GRACE")
+  })
+
+  test("may be anywhere, by its address", async () => {
+    await using line = new CommandLine()
+    await using service = await Service.start()
+    const url = await service.url()
+
+    const { stdout } = await line.run([
+      "run",
+      "--url",
+      url,
+      "-e",
+      "A=1",
+      "--",
+      "sh",
+      "-c",
+      "echo $A",
+    ])
+
+    expect(stdout).toBe("1\n")
+    expect(await line.stdout("ps", "-a", "--url", url.replace("ws:", "http:"))).toContain("echo $A")
+    expect(existsSync(join(line.stateDir, "lock"))).toBe(false)
+  })
+
+  test("refuses what its allow-list does not have, whatever the environment", async () => {
+    await using line = new CommandLine()
+    const env = { ALLOWED_COMMANDS: "echo" }
+
+    expect(await line.run(["run", "--", "echo", "fine"], { env })).toMatchObject({
+      stdout: "fine\n",
+    })
+    const refused = await line.run(["run", "--", "id"])
+    expect(refused.exitCode).toBe(125)
+    expect(refused.stderr).toContain("allow-list")
+  })
+
+  test("is examined by doctor, running or not", async () => {
+    await using line = new CommandLine()
+    const before = JSON.parse(await line.stdout("doctor", "--json")).findings
+    await line.run(["run", "--", "true"])
+    const after = await line.stdout("doctor")
+
+    expect(before.map(({ name }: { name: string }) => name)).toContain("containment")
+    expect(after).toMatch(/^ok {4}service +running: pid \d+/m)
+    expect(after).toMatch(/^ok {4}receipt key .* mode 0600$/m)
+  })
+})

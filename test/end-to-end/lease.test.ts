@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test"
+import { describeEachContainment } from "../support/each-containment.ts"
+import { expectNothingLeft } from "../support/real-processes.ts"
+import { Service } from "../support/service.ts"
+import { clientOf, Steered, shell } from "../support/steered.ts"
+import { until } from "../support/until.ts"
+
+const leased = { ...shell("echo ready; exec sleep 1000"), on_disconnect: "cancel" } as const
+
+describeEachContainment("an execution that ends with its driver's connection", (containment) => {
+  test("is stopped when nobody drives it for as long as the lease", async () => {
+    const flags = { containment, "disconnect-lease": "500ms" }
+    await using service = await Service.start({ flags })
+    await using watcher = await clientOf(service)
+    const driver = await clientOf(service)
+    const run = await Steered.start(driver, leased)
+    await run.untilLine(/^ready$/)
+    const observed = await watcher.attach(run.id)
+
+    const closedMs = performance.now()
+    await driver.close()
+    const completed = await observed.ended
+
+    expect(performance.now() - closedMs).toBeGreaterThan(450)
+    expect(completed).toMatchObject({
+      status: "failed",
+      outcome: "stopped",
+      cause: "disconnected",
+    })
+    await expectNothingLeft(service, run.id)
+  })
+
+  test("goes on when somebody drives it again in time", async () => {
+    const flags = { containment, "disconnect-lease": "1s" }
+    await using service = await Service.start({ flags })
+    const driver = await clientOf(service)
+    const run = await Steered.start(driver, leased)
+    await run.untilLine(/^ready$/)
+
+    await driver.close()
+    await using successor = await clientOf(service)
+    const driven = await successor.attach(run.id, { role: "driver" })
+    await Bun.sleep(1500) // the lease, and half of it again
+
+    const { state } = await successor.call("status", { execution_id: run.id })
+    expect(state).toBe("running")
+    await driven.cancel()
+    expect(await driven.ended).toMatchObject({ cause: "client" })
+  })
+})
+
+describe("a lease", () => {
+  test("is not held by an observer", async () => {
+    await using service = await Service.start({ flags: { "disconnect-lease": "300ms" } })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, leased)
+    await run.untilLine(/^ready$/)
+
+    await run.execution.detach()
+    const observed = await client.attach(run.id)
+
+    expect(await observed.ended).toMatchObject({ outcome: "stopped", cause: "disconnected" })
+  })
+
+  test("begins with the start of a queued execution, held by who has waited for it", async () => {
+    const flags = { "disconnect-lease": "300ms", "max-executions": "1" }
+    await using service = await Service.start({ flags })
+    await using client = await clientOf(service)
+    const first = await Steered.start(client, shell("exec sleep 1000"))
+    const queued = await Steered.start(client, leased)
+
+    await first.execution.cancel()
+    await queued.untilLine(/^ready$/)
+    await Bun.sleep(600) // twice the lease
+
+    expect((await queued.status()).state).toBe("running")
+    await queued.execution.cancel()
+    expect(await queued.ended()).toMatchObject({ cause: "client" })
+  })
+
+  test("survives a restart of the gateway, whose clients come back", async () => {
+    await using service = await Service.start({ flags: { "disconnect-lease": "3s" } })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, leased)
+    await run.untilLine(/^ready$/)
+
+    const { gatewayPid } = service
+    process.kill(gatewayPid, "SIGKILL")
+    await until("the gateway is another one", () => {
+      const isBack = existsGateway(service)
+      return isBack !== null && isBack !== gatewayPid
+    })
+    await Bun.sleep(3500) // the lease, and more
+
+    expect((await run.status()).state).toBe("running")
+    await run.execution.cancel()
+  }, 15_000)
+})
+
+function existsGateway(service: Service): number | null {
+  try {
+    return service.gatewayPid
+  } catch {
+    return null // between two of them
+  }
+}

@@ -1,0 +1,186 @@
+import { expect, test } from "bun:test"
+import { readStat } from "../../src/process/proc.ts"
+import { signalProcess } from "../../src/process/signal-process.ts"
+import { describeEachContainment } from "../support/each-containment.ts"
+import { expectNothingLeft, markedBy, ticksOf } from "../support/real-processes.ts"
+import { refusal } from "../support/refusal.ts"
+import { Service } from "../support/service.ts"
+import { clientOf, fixture, Steered, shell } from "../support/steered.ts"
+import { until } from "../support/until.ts"
+
+describeEachContainment("a paused execution", (containment) => {
+  test("stands still with its whole tree, clocks included, and then goes on", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, { ...fixture("busy-tree.sh"), timeout: 3 })
+    const words = ["leader", "child-one", "child-two", "grandchild"]
+    const members = await Promise.all(words.map((word) => run.untilProcess(word)))
+
+    await run.execution.pause()
+    const before = ticksOf(members)
+    await Bun.sleep(5000) // longer than its timeout: that this time does not count is the point
+
+    expect(ticksOf(members)).toEqual(before)
+    expect((await run.status()).state).toBe("paused")
+    await run.execution.resume()
+    await until("all of it runs again", () =>
+      ticksOf(members).every((ticks, index) => ticks > (before[index] ?? 0)),
+    )
+    expect((await run.status()).state).toBe("running")
+    await run.execution.cancel()
+    expect(await run.ended()).toMatchObject({ outcome: "stopped", cause: "client" })
+    expect((await run.receipt()).paused_ms).toBeGreaterThan(4900)
+    await expectNothingLeft(service, run.id, members)
+  }, 30_000)
+
+  test("may be paused and resumed again, and tells each change once", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, shell("echo ready; exec sleep 1000"))
+    await run.untilLine(/^ready$/)
+
+    await run.execution.resume()
+    await Promise.all([run.execution.pause(), run.execution.pause()])
+    await run.execution.pause()
+    await Promise.all([run.execution.resume(), run.execution.resume()])
+    await run.execution.resume()
+    await run.execution.cancel()
+
+    await run.ended()
+    const life = run.events.map(({ kind }) => kind).filter((kind) => kind !== "output")
+    expect(life).toEqual(["started", "paused", "resumed", "canceled", "completed"])
+    await expectNothingLeft(service, run.id)
+  })
+
+  test("gets the polite signal of a cancel, and the time to act on it", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const farewell = `trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.01; done`
+    const run = await Steered.start(client, shell(farewell))
+    await run.untilLine(/^ready$/)
+    const { leader } = run
+
+    await run.execution.pause()
+    const canceled = await run.execution.cancel()
+
+    expect(canceled.processes).toContainEqual(
+      expect.objectContaining({ pid: leader.pid, signal: "SIGTERM" }),
+    )
+    expect(canceled.survivors).toEqual([])
+    const completed = await run.ended()
+    expect(completed).toMatchObject({ outcome: "stopped", cause: "client", exit_code: 3 })
+    expect(run.text).toContain("bye")
+    await expectNothingLeft(service, run.id, [leader])
+  })
+
+  test("is not woken by a SIGCONT that somebody sends through it", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, fixture("busy-tree.sh"))
+    const members = [await run.untilProcess("leader"), await run.untilProcess("grandchild")]
+
+    await run.execution.pause()
+    const before = ticksOf(members)
+    await run.execution.signal("CONT")
+    await Bun.sleep(200) // a tree that runs would have used CPU by now
+
+    expect(ticksOf(members)).toEqual(before)
+    await run.execution.resume()
+    await until("it runs again", () =>
+      ticksOf(members).every((ticks, index) => ticks > (before[index] ?? 0)),
+    )
+    await run.execution.cancel()
+    await expectNothingLeft(service, run.id, members)
+  })
+
+  test("leaves a job suspended that was so before", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const script = `sh -c 'echo "job $$"; kill -STOP $$; echo awake' & echo ready; wait`
+    const run = await Steered.start(client, shell(script))
+    const job = await run.untilProcess("job")
+    await until("the job is suspended", () => readStat(job.pid)?.state === "T")
+
+    await run.execution.pause()
+    await run.execution.resume()
+    const { leader } = run
+    await until("the leader is awake", () => readStat(leader.pid)?.state === "S")
+
+    expect(readStat(job.pid)?.state).toBe("T")
+    await run.execution.signal("SIGCONT")
+    await run.untilLine(/^awake$/)
+    expect(await run.ended()).toMatchObject({ status: "completed", exit_code: 0 })
+  })
+
+  test("ends soon when its leader is killed from outside", async () => {
+    await using service = await Service.start({ flags: { containment, linger: "100ms" } })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, fixture("busy-tree.sh"))
+    const leader = await run.untilProcess("leader")
+    const grandchild = await run.untilProcess("grandchild")
+    await run.execution.pause()
+
+    const startedMs = performance.now()
+    expect(signalProcess(leader, 9)).toBe(true)
+    const completed = await run.ended()
+
+    expect(completed).toMatchObject({ outcome: "signaled", signal: "SIGKILL", exit_code: null })
+    expect(performance.now() - startedMs).toBeLessThan(2000)
+    const { killed_after_exit: killed } = await run.receipt()
+    expect(killed.map(({ pid }) => pid)).toContain(grandchild.pid)
+    await expectNothingLeft(service, run.id, [leader, grandchild])
+  })
+})
+
+describeEachContainment("a tree that forks all the time", (containment) => {
+  test("stands still when it is paused, and no fork gets away", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, fixture("fork-storm.sh"))
+    await run.untilProcess("leader")
+    await until("it is a large tree", () => markedBy(run.id).length > 80)
+
+    const startedMs = performance.now()
+    await run.execution.pause()
+    const tookMs = performance.now() - startedMs
+    const before = markedBy(run.id)
+    const ticks = ticksOf(before.map((pid) => ({ pid, startTicks: 0 })))
+    await Bun.sleep(500) // many generations of forks
+
+    expect(markedBy(run.id)).toEqual(before)
+    expect(ticksOf(before.map((pid) => ({ pid, startTicks: 0 })))).toEqual(ticks)
+    expect(tookMs).toBeLessThan(3000)
+    const { survivors } = await run.execution.cancel()
+    expect(survivors).toEqual([])
+    await run.ended()
+    await expectNothingLeft(service, run.id)
+  })
+})
+
+describeEachContainment("pausing in the wrong state", (containment) => {
+  test("is refused with the state it is in", async () => {
+    const flags = { containment, grace: "500ms", "max-executions": "1" }
+    await using service = await Service.start({ flags })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, fixture("ignore-sigterm.sh"))
+    await run.untilProcess("leader")
+    const queued = await Steered.start(client, { argv: ["true"] })
+
+    expect(await refusal(queued.execution.pause())).toMatchObject(inState("queued"))
+    expect(await refusal(queued.execution.resume())).toMatchObject(inState("queued"))
+    const canceled = run.execution.cancel()
+    await until("it is stopping", async () => (await run.status()).state === "stopping")
+    expect(await refusal(run.execution.pause())).toMatchObject(inState("stopping"))
+    expect(await refusal(run.execution.resume())).toMatchObject(inState("stopping"))
+    await canceled
+    await run.ended()
+
+    expect(await refusal(run.execution.pause())).toMatchObject(inState("ended"))
+    expect(await refusal(run.execution.resume())).toMatchObject(inState("ended"))
+    expect(await queued.ended()).toMatchObject({ status: "completed" })
+  })
+})
+
+function inState(state: string) {
+  return { reason: "WRONG_STATE", details: { state } }
+}

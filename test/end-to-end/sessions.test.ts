@@ -1,0 +1,150 @@
+import { describe, expect, test } from "bun:test"
+import { RawSession } from "../support/raw-session.ts"
+import { Service } from "../support/service.ts"
+import { clientFrame, statusOf, TcpTalk, textOpcode } from "../support/tcp-talk.ts"
+import { until } from "../support/until.ts"
+
+const timeoutMs = 20_000
+
+describe("a service with room for three sessions", () => {
+  test(
+    "refuses a fourth by name, and takes one when another has left",
+    async () => {
+      await using service = await Service.start({ flags: { "max-sessions": "3" } })
+      const url = await service.url()
+      using first = await RawSession.open(url)
+      using second = await RawSession.open(url)
+      using third = await RawSession.open(url)
+
+      using fourth = new RawSession(url)
+      const refusal = await fourth.refusalOf(null)
+      expect(refusal).toMatchObject({ code: -32001, data: { reason: "SESSION_LIMIT" } })
+      expect(await fourth.closed).toMatchObject({ code: 1008 })
+      expect(fourth.said).toEqual([])
+
+      for (const session of [first, second, third]) {
+        expect((await session.run({ command: "echo still here" })).stdout).toBe("still here\n")
+      }
+      third[Symbol.dispose]()
+      await third.closed
+      using _next = await until("a place is free", () => RawSession.open(url).catch(() => null))
+    },
+    timeoutMs,
+  )
+
+  test(
+    "gives every session an id of its own",
+    async () => {
+      await using service = await Service.start()
+      const url = await service.url()
+      using sessions = new DisposableStack()
+
+      const opened = await Promise.all(Array.from({ length: 30 }, () => RawSession.open(url)))
+      for (const session of opened) sessions.use(session)
+      const ids = opened.flatMap((session) => session.allHeard("connected"))
+
+      expect(new Set(ids.map(({ session_id }) => session_id)).size).toBe(30)
+    },
+    timeoutMs,
+  )
+})
+
+describe("a session that watches", () => {
+  test(
+    "is told of other sessions' executions, and only of those with its labels",
+    async () => {
+      await using service = await Service.start()
+      const url = await service.url()
+      using watcher = await RawSession.open(url)
+      using picky = await RawSession.open(url)
+      using runner = await RawSession.open(url)
+      await watcher.call("watch", {})
+      await picky.call("watch", { labels: { kind: "build" } })
+
+      const plain = await runner.run({ command: "true" })
+      const build = await runner.run({ command: "false", labels: { kind: "build", by: "me" } })
+
+      const isOver = (session: RawSession, id: string) =>
+        session.allHeard("execution.changed", id).at(-1)?.state === "ended"
+      await until(
+        "both ends are told",
+        () => isOver(watcher, plain.id) && isOver(watcher, build.id),
+      )
+      await until("its end is told", () => isOver(picky, build.id))
+      expect(picky.allHeard("execution.changed", plain.id)).toEqual([])
+      const states = watcher.allHeard("execution.changed", build.id).map(({ state }) => state)
+      expect(states).toEqual(["running", "draining", "ended"])
+      const [last] = watcher.allHeard("execution.changed", build.id).slice(-1)
+      expect(last?.ending).toMatchObject({ outcome: "exited", exit_code: 1 })
+    },
+    timeoutMs,
+  )
+})
+
+describe("a client that offers a protocol the service does not speak", () => {
+  test("is answered without a choice", async () => {
+    await using service = await Service.start()
+    const url = await service.url()
+    using talk = await TcpTalk.connect(url)
+
+    const head = await talk.upgrade(url, { "Sec-WebSocket-Protocol": "foo, bar" })
+
+    expect(head).toStartWith("HTTP/1.1 101")
+    expect(head.toLowerCase()).not.toContain("sec-websocket-protocol")
+  })
+})
+
+describe("a web page", () => {
+  test(
+    "of another site, or under a name that was made to lead here, gets nothing",
+    async () => {
+      await using service = await Service.start()
+      const socket = await service.url()
+      const health = await service.url("/health")
+      const { port, host } = new URL(socket)
+
+      for (const [kind, url, welcome] of [
+        ["upgrade", socket, 101],
+        ["get", health, 200],
+      ] as const) {
+        const status = (headers: Record<string, string>) => statusOf(url, kind, headers)
+        expect(await status({})).toBe(welcome)
+        expect(await status({ Origin: `http://${host}` })).toBe(welcome)
+        expect(await status({ Origin: "http://localhost:3000" })).toBe(welcome)
+        expect(await status({ Origin: "https://example.com" })).toBe(403)
+        expect(await status({ Origin: "null" })).toBe(403)
+        expect(await status({ Host: `evil.example:${port}` })).toBe(403)
+        const rebound = { Host: `evil.example:${port}`, Origin: `http://evil.example:${port}` }
+        expect(await status(rebound)).toBe(403)
+        expect(await status({ Host: "localhost.evil.example" })).toBe(403)
+      }
+    },
+    timeoutMs,
+  )
+})
+
+describe("a peer that answers no ping", () => {
+  test(
+    "is told why and closed after the stream timeout, and its execution goes on",
+    async () => {
+      await using service = await Service.start({ flags: { "stream-timeout": "1s" } })
+      const url = await service.url()
+      using silent = await RawSession.open(url)
+      using dead = await TcpTalk.connect(url)
+      await dead.upgrade(url)
+      const request = { jsonrpc: "2.0", id: 1, method: "execute", params: { command: "cat" } }
+      const params = { command: "cat", stdin: "pipe" }
+      dead.write(clientFrame(textOpcode, JSON.stringify({ ...request, params })))
+      await until("it was started", () => dead.heard.includes("process.started"))
+
+      await dead.closed
+
+      expect(dead.heard).toContain("STREAM_TIMEOUT")
+      const { executions } = await silent.call("list", { state: "running" })
+      expect(executions.map(({ argv }) => argv)).toEqual([["cat"]])
+      const [execution_id = ""] = executions.map((execution) => execution.execution_id)
+      await silent.call("control", { type: "CANCEL", execution_id })
+    },
+    timeoutMs,
+  )
+})
