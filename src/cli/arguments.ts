@@ -25,8 +25,8 @@ export type Arguments<Options extends OptionTable> = {
 }
 
 /**
- * Reads a command's arguments. With `passThrough` the options end at the first operand: what follows
- * is another program's command line.
+ * Reads a command's arguments. With `passThrough` the options end at the first operand: what
+ * follows is another program's command line.
  */
 export function readArguments<Options extends OptionTable>(
   argv: readonly string[],

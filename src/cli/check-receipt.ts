@@ -3,7 +3,7 @@ import type { TranscriptHashes } from "../execution/record.ts"
 import { verifyReceipt } from "../journal/receipt-signing.ts"
 import type { ReceiptCheck } from "./verdict.ts"
 
-/** Public keys in PEM: one that is trusted for its own sake, and the one the service itself uses. */
+/** Public keys in PEM: one that is trusted for its own sake, and the one the service uses. */
 export type Keys = { trusted: string | null; own: string | null }
 
 export type CheckedReceipt = { check: ReceiptCheck; receipt: Receipt | null }

@@ -15,8 +15,8 @@ const Offer = z.discriminatedUnion("mode", [
 export type ContainmentOffer = z.infer<typeof Offer> & { scope: boolean }
 
 /**
- * Asked in a process of its own, started the way a service would be: the question moves whoever asks
- * into a cgroup, where this one should not be left.
+ * Asked in a process of its own, started the way a service would be: the question moves whoever
+ * asks into a cgroup, where this one should not be left.
  */
 export async function containmentOffer(context: Context): Promise<ContainmentOffer> {
   const scope = await ownScope(context.env)

@@ -30,7 +30,7 @@ function rowOf(view: ExecutionView, now: Date, colours: Colours): Cell[] {
   const { bytes } = view
   return [
     { text: shortId(view.execution_id), paint: colours.cyan },
-    { text: view.blocked ? `${view.state}*` : view.state, paint: statePaint(view, colours) },
+    { text: view.blocked ? "blocked" : view.state, paint: statePaint(view, colours) },
     { text: ageText(now.getTime() - Date.parse(view.created_at)) },
     { text: durationText(view.execution_time * 1000) },
     { text: exitText(view), paint: exitPaint(view, colours) },

@@ -3,6 +3,7 @@ import { StateKind } from "../execution/state.ts"
 import type { ExecutionView } from "../protocol/execution-view.ts"
 import { addressOf, addressOptions } from "./address.ts"
 import type { Arguments, OptionTable } from "./arguments.ts"
+import { isLively } from "./colours.ts"
 import { command } from "./command.ts"
 import type { Context } from "./context.ts"
 import { executionTable } from "./execution-table.ts"
@@ -100,7 +101,7 @@ function watch(
   filter: ListFilter,
 ): Promise<number> {
   const isTable = values.json !== true && values.quiet !== true
-  if (isTable && context.stdout.isTty) return watchAsTable(context, client, filter)
+  if (isTable && isLively(context.stdout, context.env)) return watchAsTable(context, client, filter)
   // Whoever asked for no state wants to know of ends, too: what runs is all that is listed first.
   const states = values.state === undefined ? null : filter.states
   return watchAsLines(context, client, { ...filter, told: states }, (view) => {

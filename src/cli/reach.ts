@@ -107,8 +107,8 @@ function socketOf(address: Address) {
 const restartLimitMs = 5_000
 
 /**
- * A keeper that died may be started again by its owner; past a while nobody will. One that was never
- * seen, because it runs in another container, cannot be seen to die either.
+ * A keeper that died may be started again by its owner; past a while nobody will. One that was
+ * never seen, because it runs in another container, cannot be seen to die either.
  */
 function goneForGood(paths: StatePaths): () => boolean {
   let wasSeen = false

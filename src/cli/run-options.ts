@@ -6,7 +6,7 @@ export const runOptions = {
   interactive: {
     type: "boolean",
     short: "i",
-    about: "pass standard input on, also from a terminal; with -d keep it open for `send`",
+    about: "pass a terminal's input on, too; with -d keep it open for `send`",
   },
   terminal: { type: "boolean", short: "t", about: "run it on a terminal of this one's size" },
   shell: {

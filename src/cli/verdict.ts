@@ -1,4 +1,4 @@
-import type { ResultOf } from "../protocol/methods.ts"
+import type { Claim, Verdict as TranscriptCheck } from "../execution/verdict.ts"
 
 /** What is known of a receipt once it was looked at. */
 export type ReceiptCheck =
@@ -6,8 +6,6 @@ export type ReceiptCheck =
   | { status: "invalid"; why: string }
   /** There is none, or no key to check it with: neither speaks against the execution. */
   | { status: "unchecked"; why: string }
-
-export type TranscriptCheck = ResultOf<"transcript.verify">
 
 export type Verdict = {
   verified: boolean
@@ -26,8 +24,6 @@ export function verdictOf(
   const isRefuted = transcript?.verified === false || receipt.status === "invalid"
   return { verified: isShown && !isRefuted, execution_id: executionId, transcript, receipt }
 }
-
-export type Claim = { contains?: string | undefined; hash?: string | undefined }
 
 export function verdictLines({ transcript, receipt, ...verdict }: Verdict, claim: Claim): string[] {
   return [

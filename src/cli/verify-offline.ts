@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs"
 import { ExecutionIdPrefix } from "../execution/id.ts"
 import type { ExecutionRecord } from "../execution/record.ts"
+import type { Claim } from "../execution/verdict.ts"
 import { openJournalReader } from "../journal/journal-reader.ts"
 import { filesOf } from "../transcript/segment-files.ts"
 import type { StatePaths } from "./address.ts"
 import { checkReceipt, type Keys } from "./check-receipt.ts"
 import { checkTranscript } from "./check-transcript.ts"
 import { CommandFailure } from "./failure.ts"
-import { type Claim, type Verdict, verdictOf } from "./verdict.ts"
+import { type Verdict, verdictOf } from "./verdict.ts"
 
 /** From the files of a state directory whose service does not run. */
 export async function verifyStored(

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { CallError } from "../client/client-error.ts"
+import type { Claim } from "../execution/verdict.ts"
 import { errnoOf } from "../process/errno.ts"
 import { type Address, addressOf, addressOptions } from "./address.ts"
 import type { Arguments, OptionTable } from "./arguments.ts"
@@ -9,7 +10,7 @@ import type { Context } from "./context.ts"
 import { CommandFailure, UsageFailure } from "./failure.ts"
 import { ownPublicKey } from "./own-public-key.ts"
 import { type Reached, tryReach } from "./reach.ts"
-import { type Claim, type Verdict, verdictLines, verdictOf } from "./verdict.ts"
+import { type Verdict, verdictLines, verdictOf } from "./verdict.ts"
 import { verifyFiles, verifyStored } from "./verify-offline.ts"
 
 const options = {

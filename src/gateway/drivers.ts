@@ -1,5 +1,6 @@
 import type { ExecutionId } from "../execution/id.ts"
-import type { ExecutionRecord, Position } from "../execution/record.ts"
+import type { Position } from "../execution/record.ts"
+import type { Budget } from "../execution/spec.ts"
 import { decodeCursor } from "./cursor.ts"
 import type { KeeperLink } from "./keeper-link.ts"
 import type { Caller, Driver, OutputFeed } from "./ports.ts"
@@ -18,20 +19,18 @@ export class Drivers {
   }
 
   drive(caller: Caller, feed: OutputFeed): Driver {
-    const record = feed.record()
-    const { executionId } = feed
-    const driven =
-      this.#byExecution.get(executionId) ?? new DrivenExecution(executionId, this.#link)
-    this.#byExecution.set(executionId, driven)
-    const taken = new TakenOutput(feed.position(), trailOf(record))
+    const { spec } = feed.record()
+    const driven = this.#driven(feed.executionId)
+    const taken = new TakenOutput(feed.position(), trailOf(spec.budget))
     const place: DriverPlace = { principal: caller.principal, taken }
     driven.places.add(place)
     // Only a budget that blocks, or a lease, makes it matter to the keeper who drives.
-    const matters = record.spec.budget.policy === "block" || record.spec.onDisconnect === "cancel"
+    const blocks = spec.budget.policy === "block"
+    const matters = blocks || spec.onDisconnect === "cancel"
     if (matters) driven.tell()
     return {
       sent() {
-        if (taken.sent(feed.position()) && matters) driven.tell()
+        if (blocks && taken.sent(feed.position(), isStuck(feed))) driven.tell()
       },
       acknowledge(cursor) {
         const decoded = decodeCursor(cursor)
@@ -43,13 +42,27 @@ export class Drivers {
         place.taken = null
         if (matters) driven.tell()
       },
-      [Symbol.dispose]: () => {
+      [Symbol.dispose]() {
         if (!driven.places.delete(place)) return
-        if (driven.places.size === 0) this.#byExecution.delete(executionId)
         if (matters) driven.tell()
+        else driven.forgetIfDone()
       },
     }
   }
+
+  #driven(id: ExecutionId): DrivenExecution {
+    const known = this.#byExecution.get(id)
+    if (known !== undefined) return known
+    const driven = new DrivenExecution(id, this.#link, () => this.#byExecution.delete(id))
+    this.#byExecution.set(id, driven)
+    return driven
+  }
+}
+
+/** The child waits although everything was sent: to keep some of it back would be for ever. */
+function isStuck(feed: OutputFeed): boolean {
+  const { blocked, transcript } = feed.record()
+  return blocked && feed.position().sequence >= transcript.end.sequence
 }
 
 /** Null for one who stands by: present, but taking nothing. */
@@ -59,18 +72,25 @@ class DrivenExecution {
   readonly places = new Set<DriverPlace>()
   readonly #id: ExecutionId
   readonly #link: () => KeeperLink
+  readonly #forget: () => void
   #isTelling = false
   #isStale = false
 
-  constructor(id: ExecutionId, link: () => KeeperLink) {
+  constructor(id: ExecutionId, link: () => KeeperLink, forget: () => void) {
     this.#id = id
     this.#link = link
+    this.#forget = forget
   }
 
   /** One message under way; what changes meanwhile goes into the next. */
   tell(): void {
     this.#isStale = true
     if (!this.#isTelling) void this.#tellUntilFresh()
+  }
+
+  /** Not before the last message is through: it could overtake the next driver's first. */
+  forgetIfDone(): void {
+    if (this.places.size === 0 && !this.#isTelling) this.#forget()
   }
 
   async #tellUntilFresh(): Promise<void> {
@@ -85,6 +105,7 @@ class DrivenExecution {
       })
     }
     this.#isTelling = false
+    this.forgetIfDone()
   }
 }
 
@@ -105,8 +126,9 @@ class TakenOutput {
   }
 
   /** Answers whether the floor rose. */
-  sent(position: Position): boolean {
+  sent(position: Position, isStuck: boolean): boolean {
     if (this.#acknowledges) return false
+    if (isStuck) return this.#raise(position)
     const newest = this.#marks.at(-1)
     const step = this.#trailBytes / marksPerTrail
     if (newest === undefined || position.sequence - newest.sequence >= step) {
@@ -115,16 +137,19 @@ class TakenOutput {
     let rose = false
     let oldest = this.#marks[0]
     while (oldest !== undefined && position.sequence - oldest.sequence >= this.#trailBytes) {
-      this.#floor = oldest
+      rose = this.#raise(oldest)
       this.#marks.shift()
       oldest = this.#marks[0]
-      rose = true
     }
     return rose
   }
 
   acknowledged(position: Position): boolean {
     this.#acknowledges = true
+    return this.#raise(position)
+  }
+
+  #raise(position: Position): boolean {
     if (position.sequence <= this.#floor.sequence) return false
     this.#floor = position
     return true
@@ -135,8 +160,7 @@ class TakenOutput {
  * A trail longer than the budget would block the child for ever: with a quarter, what is kept for
  * the driver, a segment and the next read fit in it. How many lines a trail holds nobody knows.
  */
-function trailOf(record: ExecutionRecord): number {
-  const { bytes, lines } = record.spec.budget
+function trailOf({ bytes, lines }: Budget): number {
   return lines === null ? Math.min(trailBytes, Math.floor(bytes / 4)) : 0
 }
 

@@ -85,14 +85,16 @@ export class LiveExecutions {
   }
 
   take(news: KeeperNews): void {
+    // Changes are older than advances: that it started is told before what it wrote, and what is
+    // known of a transcript never goes back.
+    for (const record of news.changes) this.#changed(record)
+    if (news.resync) this.#resync()
     for (const { executionId, transcript } of news.advances) {
       const followed = this.#followed.get(executionId)
       if (followed === undefined) continue
       followed.transcript = transcript
       for (const reader of followed.readers) reader.advanced()
     }
-    for (const record of news.changes) this.#changed(record)
-    if (news.resync) this.#resync()
   }
 
   #changed(record: ExecutionRecord): void {
@@ -100,7 +102,7 @@ export class LiveExecutions {
     const followed = this.#followed.get(record.id)
     if (followed === undefined) return
     followed.record = record
-    followed.transcript = record.transcript
+    followed.transcript = further(followed.transcript, record.transcript)
     for (const reader of followed.readers) reader.changed(record)
     if (hasEnded(record)) this.#followed.delete(record.id)
   }
@@ -112,6 +114,12 @@ export class LiveExecutions {
       if (record !== null) this.#changed(record)
     }
   }
+}
+
+/** The journal, which a resync reads, may be behind what was told. */
+function further(known: TranscriptFacts, told: TranscriptFacts): TranscriptFacts {
+  const segments = told.end.segment - known.end.segment
+  return segments > 0 || (segments === 0 && told.end.offset >= known.end.offset) ? told : known
 }
 
 function current(followed: Followed): ExecutionRecord {

@@ -1,6 +1,7 @@
 import { ExecutionId, ExecutionIdPrefix } from "../execution/id.ts"
 import { type ExecutionRecord, hasEnded, startOfTranscript } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
+import { judge } from "../execution/verdict.ts"
 import { viewOf } from "../protocol/execution-view.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import { decodeCursor } from "./cursor.ts"
@@ -10,7 +11,6 @@ import type { Followed, LiveExecutions } from "./live-executions.ts"
 import { noHeld, TranscriptFeed } from "./output-feed.ts"
 import type { JournalReader, Operations, Place, TranscriptReader } from "./ports.ts"
 import { readChunks } from "./read-chunks.ts"
-import { verifyClaim } from "./verify-claim.ts"
 
 export type OperationPorts = {
   link: () => KeeperLink
@@ -96,7 +96,11 @@ export function createOperations(ports: OperationPorts): Operations {
     async verify(caller, params) {
       const found = await operations.status(caller, params.execution_id)
       if (!found.ok) return found
-      return ok(await verifyClaim(found.value, params, transcripts()))
+      const { id, transcript, hashes } = found.value
+      const contains =
+        params.contains === undefined ? undefined : new TextEncoder().encode(params.contains)
+      const verification = await transcripts().verify(id, transcript, { contains, hashes })
+      return ok(judge(verification, params, hashes))
     },
 
     async open(_caller, executionId, from) {

@@ -9,6 +9,7 @@ import type {
 } from "../execution/record.ts"
 import type { Result } from "../execution/result.ts"
 import type { TerminalSize } from "../execution/spec.ts"
+import type { Verification } from "../execution/verdict.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
 import type { Failure } from "../protocol/failure.ts"
 import type { ControlResult, InputResult, ParsedParamsOf, ResultOf } from "../protocol/methods.ts"
@@ -57,20 +58,15 @@ export interface TranscriptReader {
   tail(id: ExecutionId, facts: TranscriptFacts, back: { lines: number }): Place
   /** The first record at or after a time. */
   since(id: ExecutionId, facts: TranscriptFacts, time: Date): Place
-  verify(id: ExecutionId, facts: TranscriptFacts, claim: Claim): Promise<Verification>
+  verify(id: ExecutionId, facts: TranscriptFacts, sought: Sought): Promise<Verification>
 }
 
-export type Claim = {
+/** What a transcript is checked for. */
+export type Sought = {
   contains?: Uint8Array | undefined
   /** What the journal says the hashes are: null while it runs, or when it was lost. */
   hashes: TranscriptHashes | null
 }
-
-export type Verification = {
-  chain: { kind: "intact" } | { kind: "intact-from"; sequence: number } | BrokenChain
-  found: { stream: StreamName; sequence: number; time: Date } | null
-}
-export type BrokenChain = { kind: "broken-at"; sequence: number; why: string }
 
 export interface JournalReader {
   find(id: ExecutionId): ExecutionRecord | null

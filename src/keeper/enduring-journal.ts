@@ -8,6 +8,10 @@ const retryMs = 500
 export type EnduringJournal = {
   write: (event: ExecutionEvent | null, record: ExecutionRecord) => void
   end: (event: ExecutionEvent, record: ExecutionRecord) => Promise<void>
+  /** Any other write; false when there is no room for it, and then nothing was written. */
+  withRoom: (write: () => void) => boolean
+  /** How many ends could not be written so far, and are tried again and again. */
+  waitingEnds: () => number
 }
 
 /**
@@ -20,9 +24,11 @@ export function enduringJournal(
   signer: ReceiptSigner,
   ports: { clock: Clock; log: Log; isFull(error: unknown): boolean; makeRoom(): void },
 ): EnduringJournal {
+  let waitingEnds = 0
   return {
+    withRoom,
     write(event, record) {
-      const written = attempt(() => {
+      const written = withRoom(() => {
         if (event === null) journal.update(record)
         else journal.append(event, record)
       })
@@ -32,14 +38,18 @@ export function enduringJournal(
     },
     async end(event, record) {
       const receipt = signer.sign(record)
-      while (!attempt(() => journal.end(event, record, receipt))) {
-        ports.log.error({ executionId: record.id }, "disk full: an end waits to be journaled")
-        await elapse(ports.clock, retryMs, null)
-      }
+      const written = () => withRoom(() => journal.end(event, record, receipt))
+      if (written()) return
+      ports.log.error({ executionId: record.id }, "disk full: an end waits to be journaled")
+      waitingEnds += 1
+      do await elapse(ports.clock, retryMs, null)
+      while (!written())
+      waitingEnds -= 1
     },
+    waitingEnds: () => waitingEnds,
   }
 
-  function attempt(write: () => void): boolean {
+  function withRoom(write: () => void): boolean {
     for (const isLast of [false, true]) {
       try {
         write()

@@ -93,7 +93,14 @@ export class GatewayProcess {
   #receive(from: Gateway, raw: unknown): void {
     if (from !== this.#gateway) return
     this.#lastHeardMs = this.#clock.monotonicMs()
-    const message = GatewayMessage.parse(raw)
+    const read = GatewayMessage.safeParse(raw)
+    if (!read.success) {
+      // A gateway that talks nonsense is broken; the keeper must not be.
+      this.#log.error({ err: read.error }, "gateway is not understood and is ended")
+      from.kill("SIGKILL")
+      return
+    }
+    const message = read.data
     switch (message.kind) {
       case "listening":
         this.#backOffMs = 0

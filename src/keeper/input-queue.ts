@@ -5,6 +5,8 @@ import type { ChildInput } from "./ports.ts"
 
 /** Clients should have one request under way; a few more only wait their turn. */
 const mostWaiting = 4
+/** About what a pipe holds: a slow reader is seen to take input piece by piece. */
+const pieceBytes = 65_536
 
 /**
  * Input in the order it was asked, each answered when the child's pipe took it. An offset makes a
@@ -12,13 +14,15 @@ const mostWaiting = 4
  */
 export class InputQueue {
   readonly #input: ChildInput
+  readonly #onTaken: () => void
   #tail: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #taken = 0
   #isClosed = false
 
-  constructor(input: ChildInput) {
+  constructor(input: ChildInput, onTaken: () => void) {
     this.#input = input
+    this.#onTaken = onTaken
   }
 
   /** Bytes the child's pipe has taken. */
@@ -61,14 +65,26 @@ export class InputQueue {
     const rest = data.subarray(Math.min(data.length, this.#taken - offset))
     if (rest.length > 0 && this.#isClosed) return this.#refused(0)
 
-    const taken = rest.length === 0 ? 0 : await this.#input.write(rest)
-    this.#taken += taken
-    if (taken < rest.length) {
+    const accepted = await this.#writePieces(rest)
+    if (accepted < rest.length) {
       this.#isClosed = true
-      return this.#refused(taken)
+      return this.#refused(accepted)
     }
     if (end) this.close()
-    return ok({ accepted: taken, offset: this.#taken })
+    return ok({ accepted, offset: this.#taken })
+  }
+
+  async #writePieces(bytes: Uint8Array): Promise<number> {
+    let taken = 0
+    while (taken < bytes.length) {
+      const piece = bytes.subarray(taken, taken + pieceBytes)
+      const count = await this.#input.write(piece)
+      taken += count
+      this.#taken += count
+      this.#onTaken()
+      if (count < piece.length) break
+    }
+    return taken
   }
 
   #refused(accepted: number): Result<never, Failure> {

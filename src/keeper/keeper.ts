@@ -24,6 +24,8 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
   transcripts: TranscriptStore
   store: Journal
   programs: Programs
+  /** Runs a write of the store; false when the disk has no room for it. */
+  withRoom(write: () => void): boolean
   newId(): ExecutionId
   /** The same for the same request, whatever the order of its fields. */
   fingerprint(request: ExecuteParams): string
@@ -31,6 +33,10 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
 }
 
 type Waiting = { supervision: Supervision; plan: Plan }
+
+const diskFull = fail(
+  failure("DISK_FULL", "The service's disk is full: free some space, then try again."),
+)
 
 /** Every live execution, and the only door to them. */
 export class Keeper {
@@ -81,7 +87,8 @@ export class Keeper {
     }
     const record = this.#newRecord(principal, plan.value, mustWait ? "queued" : "starting")
     const idempotency = key === undefined ? null : { principal, key, fingerprint }
-    this.#ports.store.create(record, idempotency)
+    const { store } = this.#ports
+    if (!this.#ports.withRoom(() => store.create(record, idempotency))) return diskFull
     const supervision = new Supervision(record, this.#settings.supervision, this.#ports)
     if (mustWait) {
       this.#enlist(supervision)
@@ -91,7 +98,8 @@ export class Keeper {
     const started = supervision.start({ ...plan.value.launch, executionId: record.id })
     if (!started.ok) {
       // Nothing refused was partly done: the attempt leaves no execution behind.
-      this.#ports.store.withdraw(record.id, idempotency)
+      const isWithdrawn = this.#ports.withRoom(() => store.withdraw(record.id, idempotency))
+      if (!isWithdrawn) this.#failToStart(supervision, started.failure)
       return started
     }
     this.#enlist(supervision)
@@ -161,8 +169,11 @@ export class Keeper {
       return fail(failure("WRONG_STATE", message, { state: kind }))
     }
     if (this.#ports.store.find(id) === null) return this.#notLive(id, "remove")
-    this.#ports.store.remove(id)
-    this.#ports.transcripts.remove(id)
+    const { store, transcripts } = this.#ports
+    const isForgotten = this.#ports.withRoom(() => store.remove(id))
+    transcripts.remove(id)
+    // To forget takes room as well, and what was just removed may have been all there is.
+    if (!isForgotten && !this.#ports.withRoom(() => store.remove(id))) return diskFull
     return ok({})
   }
 
@@ -203,11 +214,13 @@ export class Keeper {
       const { supervision, plan } = waiting
       supervision.admit()
       const started = supervision.start({ ...plan.launch, executionId: supervision.record.id })
-      if (started.ok) continue
-      const { message, details } = started.failure
-      const errno = typeof details?.["errno"] === "string" ? details["errno"] : "unknown"
-      void supervision.endUnstarted({ kind: "start-failed", errno, message })
+      if (!started.ok) this.#failToStart(supervision, started.failure)
     }
+  }
+
+  #failToStart(supervision: Supervision, { message, details }: Failure): void {
+    const errno = typeof details?.["errno"] === "string" ? details["errno"] : "unknown"
+    void supervision.endUnstarted({ kind: "start-failed", errno, message })
   }
 
   #runningCount(): number {

@@ -8,6 +8,7 @@ import { programs } from "../process/programs.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
 import type { GatewaySettings } from "../protocol/ipc.ts"
 import type { KeeperSettings } from "./keeper.ts"
+import type { RetentionSettings } from "./retention.ts"
 import type { StateDirectory } from "./state-directory.ts"
 
 /** From SIGKILL to calling what is left a survivor. */
@@ -53,6 +54,16 @@ export function limitsOf(config: Config): ResourceLimits {
     memoryBytes: config.limitMemoryBytes,
     cpus: config.limitCpus,
     pids: config.limitPids,
+  }
+}
+
+export function retentionSettings(config: Config): RetentionSettings {
+  return {
+    ageMs: config.retainAgeMs,
+    totalBytes: config.retainBytes,
+    recordsMs: config.retainRecordsMs,
+    keysMs: config.retainKeysMs,
+    diskFloorBytes: config.diskFloorBytes,
   }
 }
 

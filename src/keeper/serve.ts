@@ -22,13 +22,19 @@ import { writeTreeMemory } from "../process/tree-memory.ts"
 import { createTranscriptStore } from "../transcript/store.ts"
 import { type EnduringJournal, enduringJournal } from "./enduring-journal.ts"
 import { GatewayProcess } from "./gateway-process.ts"
+import { createHousekeeping } from "./housekeeping.ts"
 import { Keeper } from "./keeper.ts"
 import { News } from "./news.ts"
 import { unenforceable } from "./plan.ts"
 import type { Log, Spawner } from "./ports.ts"
 import { recover } from "./recovery.ts"
-import { retain } from "./retention.ts"
-import { fingerprint, gatewaySettings, keeperSettings, limitsOf } from "./serve-settings.ts"
+import {
+  fingerprint,
+  gatewaySettings,
+  keeperSettings,
+  limitsOf,
+  retentionSettings,
+} from "./serve-settings.ts"
 import { openStateDirectory, type StateDirectory } from "./state-directory.ts"
 import { systemClock } from "./system-clock.ts"
 import { untilToldToEnd } from "./told-to-end.ts"
@@ -49,6 +55,7 @@ const housekeepingMs = 30_000
 const collectEveryBytes = 64 * 1024 * 1024
 const surveyMs = 1000
 const idleCheckMs = 1000
+const fullDiskCheckMs = 100
 
 /** Runs the service until it is told to end; answers the exit code. */
 export async function serve(config: Config, options: ServeOptions): Promise<number> {
@@ -65,6 +72,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const opened = openStateDirectory(config.stateDir, owner, config.ballastBytes, tryLock)
   if (!opened.ok) return refuse(say, opened.failure)
   const state = stack.use(opened.value)
+  // What a start must write has room then; housekeeping takes the reserve back when it can.
+  if (state.freeBytes() < config.ballastBytes) state.dropBallast()
 
   const journalOpened = openJournal(state.journalPath, clock)
   if (!journalOpened.ok) return refuse(say, journalOpened.failure.message)
@@ -97,11 +106,13 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     log.warn({ executionId: record.id, state: record.state }, "execution lost")
   }
 
-  const keepHouse = () => housekeeping(config, state, log, { journal, transcripts, clock })
+  const isFull = isJournalFull
+  const house = { journal, transcripts, clock, log, isFull }
+  const keepHouse = createHousekeeping(retentionSettings(config), state, house)
   const enduring = enduringJournal(journal, signer, {
     clock,
     log,
-    isFull: (error) => error instanceof JournalFullError,
+    isFull,
     makeRoom() {
       state.dropBallast()
       keepHouse()
@@ -115,6 +126,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   }
   const keeper: Keeper = new Keeper(keeperSettings(config, options, containment), {
     ...supervisionEvents(log, news, enduring),
+    withRoom: enduring.withRoom,
     clock,
     spawner,
     transcripts,
@@ -143,8 +155,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const listening = await gateway.open()
   if (!listening.ok) return refuse(say, listening.failure.message)
 
-  stack.use(every(housekeepingMs, keepHouse))
-  stack.use(every(surveyMs, () => !forest.isEmpty && remember()))
+  stack.use(every(housekeepingMs, log, keepHouse))
+  stack.use(every(surveyMs, log, () => !forest.isEmpty && remember()))
   keepHouse()
   log.info(
     {
@@ -166,10 +178,24 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   gateway.drain()
   why.onSecondSignal(() => keeper.hurry())
   using _grace = clock.after(shutdownGraceMs(config), () => keeper.hurry())
-  await keeper.shutDown()
+  const isRecorded = await Promise.race([
+    keeper.shutDown().then(() => true),
+    untilOnlyTheDiskIsMissing(config, keeper, enduring).then(() => false),
+  ])
   await gateway.close()
+  if (!isRecorded) log.error({ executions: keeper.size }, "disk full: ends are not journaled")
   log.info({}, "service ended")
-  return 0
+  return isRecorded ? 0 : 1
+}
+
+/** On a full disk an end waits for room; a service that must end does not wait with it. */
+async function untilOnlyTheDiskIsMissing(
+  config: Config,
+  keeper: Keeper,
+  enduring: EnduringJournal,
+): Promise<void> {
+  await Bun.sleep(config.shutdownGraceMs)
+  while (keeper.size > enduring.waitingEnds()) await Bun.sleep(fullDiskCheckMs)
 }
 
 function refuse(say: (text: string) => void, why: string): number {
@@ -197,29 +223,21 @@ function isIdle(keeper: Keeper, gateway: GatewayProcess): boolean {
   return keeper.size === 0 && gateway.connections === 0
 }
 
-function every(periodMs: number, run: () => unknown): Disposable {
-  const timer = setInterval(run, periodMs)
+/** What fails once, for want of descriptors or space say, may work the next time. */
+function every(periodMs: number, log: Log, run: () => unknown): Disposable {
+  const attempt = () => {
+    try {
+      run()
+    } catch (error) {
+      log.error({ err: error }, "housekeeping failed")
+    }
+  }
+  const timer = setInterval(attempt, periodMs)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-function housekeeping(
-  config: Config,
-  state: StateDirectory,
-  log: Log,
-  ports: Omit<Parameters<typeof retain>[1], "freeBytes">,
-): void {
-  const removed = retain(
-    {
-      ageMs: config.retainAgeMs,
-      totalBytes: config.retainBytes,
-      recordsMs: config.retainRecordsMs,
-      keysMs: config.retainKeysMs,
-      diskFloorBytes: config.diskFloorBytes,
-    },
-    { ...ports, freeBytes: () => state.freeBytes() },
-  )
-  if (removed.transcripts > 0 || removed.records > 0) log.info(removed, "retention removed")
-  state.restoreBallast()
+function isJournalFull(error: unknown): boolean {
+  return error instanceof JournalFullError
 }
 
 function rememberTrees(

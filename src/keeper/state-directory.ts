@@ -96,8 +96,13 @@ class LockedDirectory implements StateDirectory {
   restoreBallast(): void {
     const size = statSync(this.#ballastPath, { throwIfNoEntry: false })?.size ?? 0
     if (size === this.#ballastBytes || this.freeBytes() < this.#ballastBytes * 2) return
-    // Zeros that are written hold the space; a hole would not.
-    writeFileSync(this.#ballastPath, new Uint8Array(this.#ballastBytes), { mode: 0o600 })
+    try {
+      // Zeros that are written hold the space; a hole would not.
+      writeFileSync(this.#ballastPath, new Uint8Array(this.#ballastBytes), { mode: 0o600 })
+    } catch (error) {
+      if (!isOutOfSpace(error)) throw error
+      this.dropBallast() // somebody else took the space meanwhile
+    }
   }
 
   [Symbol.dispose](): void {
@@ -107,6 +112,10 @@ class LockedDirectory implements StateDirectory {
     ftruncateSync(this.#lockFd, 0)
     closeSync(this.#lockFd)
   }
+}
+
+function isOutOfSpace(error: unknown): boolean {
+  return error instanceof Error && "code" in error && /^(ENOSPC|EDQUOT)$/.test(String(error.code))
 }
 
 function holder(lockPath: string): string {

@@ -24,8 +24,8 @@ export class Supervision {
   readonly #hurry = new AbortController()
   readonly #unkillable = Promise.withResolvers<Survivor[]>()
   readonly #clocks: RunningClocks
+  readonly #lease: Lease | null
   #record: ExecutionRecord
-  #lease: Lease | null = null
   #child: Child | null = null
   #input: InputQueue | null = null
   #transcript: TranscriptWriter | null = null
@@ -38,7 +38,10 @@ export class Supervision {
     this.#record = record
     this.#settings = settings
     this.#ports = ports
-    this.#clocks = new RunningClocks(record.spec, ports.clock, (cause) => void this.stop(cause))
+    const { clock } = ports
+    this.#clocks = new RunningClocks(record.spec, clock, (cause) => void this.stop(cause))
+    const lease = new Lease(clock, settings.disconnectLeaseMs, () => void this.stop("disconnected"))
+    this.#lease = record.spec.onDisconnect === "cancel" ? lease : null
   }
 
   /** Resolves, and never rejects, with the record of the end. */
@@ -75,13 +78,10 @@ export class Supervision {
     )
     this.#child = child
     this.#transcript = transcript
-    this.#input = child.input === null ? null : new InputQueue(child.input)
+    this.#input = child.input && new InputQueue(child.input, () => this.#clocks.active())
     this.#record = { ...this.#record, leader: child.leader, startedAt: clock.now().toISOString() }
     this.#clocks.start()
-    if (spec.onDisconnect === "cancel") {
-      const { disconnectLeaseMs } = this.#settings
-      this.#lease = new Lease(clock, disconnectLeaseMs, () => void this.stop("disconnected"))
-    }
+    this.#lease?.begin()
     this.#apply({ kind: "started", pid: child.leader.pid })
     this.#recorder = this.#recordOutput(child, transcript)
     this.#supervise(child, this.#recorder).catch((error: unknown) => this.#broken(child, error))
@@ -175,6 +175,7 @@ export class Supervision {
     if (child === null) return Promise.resolve(nothingStopped)
     // Once it is stopping, whoever would steer it is refused at once.
     this.#stop ??= this.#turns.yielding(() => this.#stopTree(child, cause))
+    this.#stop.catch(this.#unkillable.reject)
     return this.#stop
   }
 

@@ -9,6 +9,7 @@ import { SIGKILL } from "./signals.ts"
 
 const freezeLimitMs = 5000
 const removeRetryMs = 20
+const mostRemoveTries = 50
 
 /** A tree that the kernel keeps for us: nothing leaves its cgroup by forking or by setsid. */
 export class CgroupTree implements ProcessTree {
@@ -65,7 +66,7 @@ export class CgroupTree implements ProcessTree {
 
   /** Removes the cgroup and any its processes made below it. */
   remove(): void {
-    removeCgroup(this.#path)
+    removeSoon(this.#path, mostRemoveTries)
   }
 
   #isPopulated(): boolean {
@@ -108,17 +109,23 @@ function membersBelow(path: string): ProcessIdentity[] {
   return members
 }
 
-function removeCgroup(path: string, triesLeft = 50): void {
-  for (const child of childCgroups(path)) removeCgroup(child, 0)
+/** Removes a cgroup and those below it; answers whether it is gone. */
+export function removeEmptyCgroups(path: string): boolean {
+  for (const child of childCgroups(path)) removeEmptyCgroups(child)
   try {
     rmdirSync(path)
+    return true
   } catch (error) {
-    if (!isErrno(error, "ENOENT", "EBUSY")) throw error
-    // EBUSY: the kernel may still be taking the last process apart. A survivor's cgroup stays, for
-    // the next start of the service to sweep.
-    const isBusy = isErrno(error, "EBUSY")
-    if (isBusy && triesLeft > 0) setTimeout(removeCgroup, removeRetryMs, path, triesLeft - 1)
+    if (isErrno(error, "ENOENT")) return true
+    if (isErrno(error, "EBUSY", "ENOTEMPTY")) return false // somebody is in it
+    throw error
   }
+}
+
+/** The kernel may still be taking the last process apart. A survivor's cgroup stays in the end. */
+function removeSoon(path: string, triesLeft: number): void {
+  if (removeEmptyCgroups(path) || triesLeft === 0) return
+  setTimeout(removeSoon, removeRetryMs, path, triesLeft - 1)
 }
 
 function childCgroups(path: string): string[] {

@@ -1,4 +1,3 @@
-import { rmdirSync } from "node:fs"
 import type { ExecutionId } from "../execution/id.ts"
 import type { ContainmentMode, ProcessIdentity, ResourceUse } from "../execution/record.ts"
 import { unknownResourceUse } from "../execution/record.ts"
@@ -7,8 +6,7 @@ import type { ResourceLimits } from "../execution/spec.ts"
 import type { ProcessTree } from "../keeper/ports.ts"
 import { BestEffortTree } from "./best-effort-tree.ts"
 import { type CgroupBase, hasRunOutOfMemory, makeCgroup, openCgroupBase } from "./cgroup-base.ts"
-import { CgroupTree } from "./cgroup-tree.ts"
-import { isErrno } from "./errno.ts"
+import { CgroupTree, removeEmptyCgroups } from "./cgroup-tree.ts"
 import type { Forest } from "./forest.ts"
 
 /** A place for one execution's processes, made before the first of them exists. */
@@ -61,14 +59,8 @@ function byCgroup(base: CgroupBase): Containment {
         remove: () => tree.remove(),
       }
     },
-    [Symbol.dispose]() {
-      try {
-        rmdirSync(base.path)
-      } catch (error) {
-        // EBUSY: a survivor's cgroup, or ourselves in "supervisor": not ours to pull away.
-        if (!isErrno(error, "ENOENT", "EBUSY", "ENOTEMPTY")) throw error
-      }
-    },
+    // A survivor's cgroup, or the one we sit in ourselves, stays: the next start sweeps it.
+    [Symbol.dispose]: () => void removeEmptyCgroups(base.path),
   }
 }
 

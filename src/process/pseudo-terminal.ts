@@ -1,7 +1,8 @@
 import type { TerminalSize } from "../execution/spec.ts"
 import type { ChildInput, ChildOutput } from "../keeper/ports.ts"
 
-const endOfTransmission = new Uint8Array([4])
+const endOfTransmission = 4
+const lineFeed = 10
 const largestWriteBytes = 65_536
 const drainLimitMs = 100
 
@@ -10,14 +11,20 @@ const drainLimitMs = 100
  * once, so the keeper takes it as fast as it comes.
  */
 export class PseudoTerminal implements ChildOutput, ChildInput {
+  /**
+   * For Bun.spawn to make the terminal with. Only so does it become the child's controlling one:
+   * a terminal made beforehand is passed on, but Ctrl-C and resizes would reach nobody.
+   */
+  readonly options: Bun.TerminalOptions
   readonly #arrived: Uint8Array[] = []
-  readonly terminal: Bun.Terminal
+  #terminal: Bun.Terminal | null = null
+  #isInsideLine = false
   #ended = false
   #wakeReader: (() => void) | null = null
   #wakeWriter: (() => void) | null = null
 
   constructor(size: TerminalSize) {
-    this.terminal = new Bun.Terminal({
+    this.options = {
       cols: size.cols,
       rows: size.rows,
       data: (_terminal, bytes) => {
@@ -27,7 +34,12 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
       },
       exit: () => this.#end(),
       drain: () => this.#wakeWriter?.(),
-    })
+    }
+  }
+
+  /** What Bun.spawn made of the options. */
+  attach(terminal: Bun.Terminal): void {
+    this.#terminal = terminal
   }
 
   async read(): Promise<Uint8Array | null> {
@@ -49,7 +61,8 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
     let taken = 0
     while (taken < bytes.length && !this.#ended) {
       const piece = bytes.subarray(taken, taken + largestWriteBytes)
-      this.terminal.write(piece)
+      this.#terminal?.write(piece)
+      this.#isInsideLine = piece.at(-1) !== lineFeed
       taken += piece.length
       // `drain` does not come for a write that went out at once: never wait for it alone.
       if (taken < bytes.length) await this.#drained()
@@ -57,18 +70,24 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
     return taken
   }
 
-  /** A terminal has no end of input but the character that says so. */
+  /**
+   * A terminal has no end of input but the character that says so. Inside a line, the first one
+   * only hands the child what was typed so far.
+   */
   close(): void {
-    if (!this.#ended) this.terminal.write(endOfTransmission)
+    if (this.#ended) return
+    const times = this.#isInsideLine ? 2 : 1
+    this.#terminal?.write(new Uint8Array(times).fill(endOfTransmission))
+    this.#isInsideLine = false
   }
 
   resize(size: TerminalSize): void {
-    if (!this.#ended) this.terminal.resize(size.cols, size.rows)
+    if (!this.#ended) this.#terminal?.resize(size.cols, size.rows)
   }
 
   [Symbol.dispose](): void {
     this.#end()
-    if (!this.terminal.closed) this.terminal.close()
+    if (this.#terminal?.closed === false) this.#terminal.close()
   }
 
   #end(): void {

@@ -44,7 +44,9 @@ export function spawnChild(
 type Stdio = Pick<Child, "outputs" | "input" | "resize"> & {
   forChild:
     | { stdin: number | "ignore"; stdout: number; stderr: number }
-    | { terminal: Bun.Terminal }
+    | { terminal: Bun.TerminalOptions }
+  /** The child exists. */
+  started: (subprocess: Bun.Subprocess) => void
   closeChildEnds: () => void
   close: () => void
 }
@@ -62,6 +64,7 @@ function start(launch: Launch, enclosure: Enclosure, stdio: Stdio, reaper: Reape
       ...(enclosure.cgroup === null ? {} : { cgroup: enclosure.cgroup }),
     }),
   )
+  stdio.started(subprocess)
   const exited = subprocess.exited.then(() => exitOf(subprocess))
   reaper.isMine(subprocess.pid, exited)
   const leader = identify(subprocess.pid)
@@ -110,6 +113,7 @@ function openPipes(launch: Launch): Stdio {
       stdout: stdout.writeFd,
       stderr: stderr.writeFd,
     },
+    started: () => undefined,
     closeChildEnds() {
       closeSync(stdout.writeFd)
       closeSync(stderr.writeFd)
@@ -128,7 +132,10 @@ function openTerminal(size: { cols: number; rows: number }): Stdio {
     outputs: [{ stream: "stdout", output: terminal }],
     input: terminal,
     resize: (newSize) => terminal.resize(newSize),
-    forChild: { terminal: terminal.terminal },
+    forChild: { terminal: terminal.options },
+    started(subprocess) {
+      if (subprocess.terminal !== undefined) terminal.attach(subprocess.terminal)
+    },
     closeChildEnds: () => undefined,
     close: () => terminal[Symbol.dispose](),
   }

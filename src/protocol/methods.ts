@@ -2,6 +2,7 @@ import { z } from "zod"
 import { SignedReceipt } from "../execution/receipt.ts"
 import { StoppedProcess, StreamName, Survivor } from "../execution/record.ts"
 import { StateKind } from "../execution/state.ts"
+import { Claim, Verdict } from "../execution/verdict.ts"
 import { Encoding, ExecuteParams, ExecuteResult, Labels } from "./execute.ts"
 import { ExecutionView } from "./execution-view.ts"
 
@@ -146,21 +147,8 @@ export const methods = {
     }),
   },
   "transcript.verify": {
-    params: z.object({
-      execution_id: executionId,
-      contains: z.string().min(1).max(1_048_576).optional().describe("text claimed as output"),
-      hash: z.string().optional().describe("a claimed SHA-256: chain, stdout or stderr"),
-    }),
-    result: z.object({
-      verified: z.boolean(),
-      where: z
-        .object({ type: StreamName, sequence: z.int(), time: z.iso.datetime() })
-        .optional()
-        .describe("where the claimed text begins"),
-      hash: z.enum(["chain", "stdout", "stderr"]).optional().describe("which hash was confirmed"),
-      chain: z.string().describe("`intact`, `intact from N` or `broken at N`"),
-      reason: z.string().optional().describe("why it is not verified"),
-    }),
+    params: z.object({ execution_id: executionId, ...Claim.shape }),
+    result: Verdict,
   },
 } as const
 

@@ -108,6 +108,7 @@ export class Subscription implements Disposable {
       }
       case "state":
         this.#tellState(event.record)
+        this.driver?.sent() // nothing new, but the child may have begun to wait
         return
       case "ended":
         this.#tellEnd(event.record)

@@ -1,5 +1,6 @@
 import type { StreamName, TranscriptFacts, TranscriptHashes } from "../execution/record.ts"
-import type { BrokenChain, Claim, Verification } from "../gateway/ports.ts"
+import type { Verification } from "../execution/verdict.ts"
+import type { Sought } from "../gateway/ports.ts"
 import { type ByteSearch, createByteSearch } from "./byte-search.ts"
 import { genesisOf, hexOf } from "./chain.ts"
 import { ChainWalk } from "./chain-walk.ts"
@@ -12,6 +13,8 @@ import {
   type TranscriptFiles,
 } from "./segment-files.ts"
 
+type BrokenChain = Extract<Verification["chain"], { kind: "broken-at" }>
+
 // About 3 ms of hashing: other clients of the process are served between two slices.
 const sliceBytes = 2 * 1024 * 1024
 const recordCostBytes = 512 // what a record takes even when it is empty, in bytes hashed
@@ -20,15 +23,15 @@ const recordCostBytes = 512 // what a record takes even when it is empty, in byt
 export async function verifyTranscript(
   files: TranscriptFiles,
   facts: TranscriptFacts,
-  claim: Claim,
+  sought: Sought,
 ): Promise<Verification> {
   const numbers = segmentNumbers(files)
   if (facts.end.offset === 0)
-    return { chain: verifyEmpty(files, numbers ?? [], claim), found: null }
+    return { chain: verifyEmpty(files, numbers ?? [], sought), found: null }
 
   const walk = new ChainWalk(files, facts.start.segment, facts.end)
-  const searches = claim.contains === undefined ? null : searchesFor(claim.contains)
-  const hashers = claim.hashes !== null && facts.start.sequence === 0 ? streamHashers() : null
+  const searches = sought.contains === undefined ? null : searchesFor(sought.contains)
+  const hashers = sought.hashes !== null && facts.start.sequence === 0 ? streamHashers() : null
   let spent = 0
   while (walk.next()) {
     const { record, payload } = walk
@@ -42,9 +45,9 @@ export async function verifyTranscript(
     await nextTurn()
   }
 
-  const forgotten = claim.hashes === null ? forgottenUnder(files, walk) : null
-  if (forgotten !== null) return verifyFrom(files, facts, claim, forgotten)
-  const broken = breakOf(files, walk, facts) ?? differenceOf(files, walk, facts, claim, hashers)
+  const forgotten = sought.hashes === null ? forgottenUnder(files, walk) : null
+  if (forgotten !== null) return verifyFrom(files, facts, sought, forgotten)
+  const broken = breakOf(files, walk, facts) ?? differenceOf(files, walk, facts, sought, hashers)
   const { sequence } = facts.start
   return {
     chain: broken ?? (sequence === 0 ? { kind: "intact" } : { kind: "intact-from", sequence }),
@@ -71,7 +74,7 @@ function nextTurn(): Promise<void> {
 function verifyEmpty(
   files: TranscriptFiles,
   numbers: number[],
-  { hashes }: Claim,
+  { hashes }: Sought,
 ): { kind: "intact" } | BrokenChain {
   if (hashes === null) return { kind: "intact" }
   if (numbers.length > 0) return brokenAt(0, "there is output where none was recorded")
@@ -96,11 +99,11 @@ function forgottenUnder(files: TranscriptFiles, walk: ChainWalk): number | null 
 function verifyFrom(
   files: TranscriptFiles,
   facts: TranscriptFacts,
-  claim: Claim,
+  sought: Sought,
   segment: number,
 ): Verification | Promise<Verification> {
   const header = readSegmentHeader(files, segment)
-  if (header === "missing") return verifyTranscript(files, facts, claim)
+  if (header === "missing") return verifyTranscript(files, facts, sought)
   const { sequence } = facts.start
   if (header === "damaged") {
     return { chain: brokenAt(sequence, "the oldest segment is damaged"), found: null }
@@ -109,7 +112,7 @@ function verifyFrom(
   if (segment > facts.end.segment) {
     return { chain: { kind: "intact-from", sequence: header.sequence }, found: null }
   }
-  return verifyTranscript(files, { ...facts, start }, claim)
+  return verifyTranscript(files, { ...facts, start }, sought)
 }
 
 function breakOf(
@@ -137,7 +140,7 @@ function differenceOf(
   files: TranscriptFiles,
   walk: ChainWalk,
   facts: TranscriptFacts,
-  { hashes }: Claim,
+  { hashes }: Sought,
   hashers: PerStream<Bun.CryptoHasher> | null,
 ): BrokenChain | null {
   const isSameCount =

@@ -1,0 +1,83 @@
+import { z } from "zod"
+import { StreamName, type TranscriptHashes } from "./record.ts"
+
+/** What was found when a transcript was checked against its own chain and a claim. */
+export type Verification = {
+  chain:
+    | { kind: "intact" }
+    | { kind: "intact-from"; sequence: number }
+    | { kind: "broken-at"; sequence: number; why: string }
+  /** Where the claimed text begins; null when it was not found, or none was claimed. */
+  found: { stream: StreamName; sequence: number; time: Date } | null
+}
+
+export const Claim = z.object({
+  contains: z.string().min(1).max(1_048_576).optional().describe("text claimed as output"),
+  hash: z.string().optional().describe("a claimed SHA-256: chain, stdout or stderr"),
+})
+export type Claim = z.infer<typeof Claim>
+
+export const Verdict = z.object({
+  verified: z.boolean(),
+  where: z
+    .object({ type: StreamName, sequence: z.int(), time: z.iso.datetime() })
+    .optional()
+    .describe("where the claimed text begins"),
+  hash: z.enum(["chain", "stdout", "stderr"]).optional().describe("which hash was confirmed"),
+  chain: z.string().describe("`intact`, `intact from N` or `broken at N`"),
+  reason: z.string().optional().describe("why it is not verified"),
+})
+export type Verdict = z.infer<typeof Verdict>
+
+/** Confirms or refutes a claim from what was found: the same words online and offline. */
+export function judge(
+  { chain, found }: Verification,
+  claim: Claim,
+  hashes: TranscriptHashes | null,
+): Verdict {
+  const told = chainText(chain)
+  const refuted = (reason: string) => ({ verified: false, chain: told, reason })
+  if (chain.kind === "broken-at") return refuted(chain.why)
+  if (claim.contains !== undefined && found === null) {
+    return refuted(
+      chain.kind === "intact-from"
+        ? "the text is not in what is kept; older output was forgotten"
+        : "the text is not in the output",
+    )
+  }
+  const hash = claim.hash === undefined ? undefined : matchingHash(claim.hash, hashes)
+  if (hash === null) {
+    return refuted(
+      hashes === null
+        ? "it has not ended, or its hashes were lost: there is no final hash to compare with"
+        : "the hash is neither the chain's nor that of a stream",
+    )
+  }
+  return {
+    verified: true,
+    chain: told,
+    ...(hash === undefined ? {} : { hash }),
+    ...(found === null ? {} : { where: whereOf(found) }),
+  }
+}
+
+function whereOf(found: NonNullable<Verification["found"]>): NonNullable<Verdict["where"]> {
+  return { type: found.stream, sequence: found.sequence, time: found.time.toISOString() }
+}
+
+function chainText(chain: Verification["chain"]): string {
+  switch (chain.kind) {
+    case "intact":
+      return "intact"
+    case "intact-from":
+      return `intact from ${chain.sequence}`
+    case "broken-at":
+      return `broken at ${chain.sequence}`
+  }
+}
+
+function matchingHash(claimed: string, hashes: TranscriptHashes | null): Verdict["hash"] | null {
+  const wanted = claimed.toLowerCase().replace(/^sha256:/, "")
+  const names = ["chain", "stdout", "stderr"] as const
+  return names.find((name) => hashes?.[name] === wanted) ?? null
+}

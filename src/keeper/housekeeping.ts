@@ -1,0 +1,30 @@
+import type { Clock, Journal, Log, TranscriptStore } from "./ports.ts"
+import { type RetentionSettings, retain } from "./retention.ts"
+import type { StateDirectory } from "./state-directory.ts"
+
+/** What is done now and then: forget what is past its time, and keep a reserve of space. */
+export function createHousekeeping(
+  settings: RetentionSettings,
+  state: Pick<StateDirectory, "freeBytes" | "dropBallast" | "restoreBallast">,
+  ports: {
+    journal: Journal
+    transcripts: TranscriptStore
+    clock: Clock
+    log: Log
+    isFull(error: unknown): boolean
+  },
+): () => void {
+  const { log } = ports
+  return () => {
+    try {
+      const removed = retain(settings, { ...ports, freeBytes: () => state.freeBytes() })
+      if (removed.transcripts > 0 || removed.records > 0) log.info(removed, "retention removed")
+      state.restoreBallast()
+    } catch (error) {
+      if (!ports.isFull(error)) throw error
+      // Even what is removed is written down first: the reserve is there for the next attempt.
+      state.dropBallast()
+      log.error({}, "disk full: housekeeping waits")
+    }
+  }
+}
