@@ -55,7 +55,6 @@ export const ExecutionState = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("ended"), outcome: Outcome }),
 ])
 export type ExecutionState = z.infer<typeof ExecutionState>
-export type EndedState = Extract<ExecutionState, { kind: "ended" }>
 
 export const ExecutionEvent = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("admitted") }),

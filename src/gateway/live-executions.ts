@@ -18,11 +18,15 @@ export interface FollowReader {
 
 type Watcher = (record: ExecutionRecord) => void
 
+/** What changed unheard is among the newest. */
+const mostListed = 1000
+
 /** What this gateway follows; all of it can be read again from journal and keeper. */
 export class LiveExecutions {
   readonly #link: () => KeeperLink
   readonly #journal: () => JournalReader
   readonly #followed = new Map<ExecutionId, Followed>()
+  readonly #openings = new Map<ExecutionId, number>()
   readonly #watchers = new Set<Watcher>()
 
   constructor(link: () => KeeperLink, journal: () => JournalReader) {
@@ -51,6 +55,23 @@ export class LiveExecutions {
     return followed
   }
 
+  /**
+   * To be held from before `follow` until there is a reader: else the last reader before could let
+   * the execution go in between, and the new one would never hear of it again.
+   */
+  opening(id: ExecutionId): Disposable {
+    this.#openings.set(id, (this.#openings.get(id) ?? 0) + 1)
+    return {
+      [Symbol.dispose]: () => {
+        const others = (this.#openings.get(id) ?? 1) - 1
+        if (others > 0) this.#openings.set(id, others)
+        else this.#openings.delete(id)
+        const followed = this.#followed.get(id)
+        if (followed !== undefined) this.release(id, followed)
+      },
+    }
+  }
+
   /** Null when there is no such execution. */
   async follow(id: ExecutionId): Promise<Followed | null> {
     const known = this.#followed.get(id)
@@ -68,7 +89,8 @@ export class LiveExecutions {
 
   /** The last reader is gone. */
   release(id: ExecutionId, followed: Followed): void {
-    if (followed.readers.size > 0 || this.#followed.get(id) !== followed) return
+    if (followed.readers.size > 0 || this.#openings.has(id)) return
+    if (this.#followed.get(id) !== followed) return
     this.#followed.delete(id)
     if (!hasEnded(followed.record)) void this.#link().call("unfollow", { executionId: id })
   }
@@ -109,8 +131,12 @@ export class LiveExecutions {
 
   /** Changes were too many to be told one by one: look at everything again. */
   #resync(): void {
+    const watched =
+      this.#watchers.size === 0 ? [] : (this.#journal().list({ limit: mostListed })?.records ?? [])
+    for (const record of watched.toReversed()) this.#changed(record)
+    const isTold = new Set(watched.map(({ id }) => id))
     for (const id of this.#followed.keys()) {
-      const record = this.#journal().find(id)
+      const record = isTold.has(id) ? null : this.#journal().find(id)
       if (record !== null) this.#changed(record)
     }
   }

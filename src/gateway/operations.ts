@@ -8,7 +8,7 @@ import { decodeCursor } from "./cursor.ts"
 import { Drivers } from "./drivers.ts"
 import type { KeeperLink } from "./keeper-link.ts"
 import type { Followed, LiveExecutions } from "./live-executions.ts"
-import { noHeld, TranscriptFeed } from "./output-feed.ts"
+import { noHeld, TranscriptFeed, transcriptExpired } from "./output-feed.ts"
 import type { JournalReader, Operations, Place, TranscriptReader } from "./ports.ts"
 import { readChunks } from "./read-chunks.ts"
 
@@ -97,6 +97,8 @@ export function createOperations(ports: OperationPorts): Operations {
       const found = await operations.status(caller, params.execution_id)
       if (!found.ok) return found
       const { id, transcript, hashes } = found.value
+      const hadOutput = transcript.end.offset > 0
+      if (hadOutput && !journal().keepsTranscript(id)) return fail(transcriptExpired)
       const contains =
         params.contains === undefined ? undefined : new TextEncoder().encode(params.contains)
       const verification = await transcripts().verify(id, transcript, { contains, hashes })
@@ -106,11 +108,11 @@ export function createOperations(ports: OperationPorts): Operations {
     async open(_caller, executionId, from) {
       const id = resolve(executionId)
       if (!id.ok) return id
+      using _opening = live.opening(id.value)
       const followed = await live.follow(id.value)
       if (followed === null) return notFound(executionId)
       const start = startOf(followed, from)
       if (start === null) {
-        live.release(id.value, followed)
         const ways = "use `start`, `tail` or a `next`"
         const message = `${JSON.stringify(from)} is not a cursor: ${ways}.`
         return fail(failure("INVALID_PARAMS", message))

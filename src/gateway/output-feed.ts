@@ -107,9 +107,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
             ),
           )
         case "expired":
-          return this.#fail(
-            failure("EXPIRED", "The transcript of this execution is not kept any more."),
-          )
+          return this.#fail(transcriptExpired)
       }
     }
   }
@@ -186,6 +184,11 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     return { kind: "failed", failure: refused }
   }
 }
+
+export const transcriptExpired = failure(
+  "EXPIRED",
+  "The transcript of this execution is not kept any more.",
+)
 
 export function noHeld(): Held {
   return { stdout: nothing, stderr: nothing }

@@ -75,6 +75,8 @@ export interface JournalReader {
   /** Newest first; null when the cursor is not one it gave. */
   list(filter: ParsedParamsOf<"list">): ListPage | null
   receipt(id: ExecutionId): SignedReceipt | null
+  /** False once retention has removed it; what was never written is not removed. */
+  keepsTranscript(id: ExecutionId): boolean
   /** How many of the executions that have not ended are in each state. */
   countLive(): Partial<Record<ExecutionRecord["state"]["kind"], number>>
 }

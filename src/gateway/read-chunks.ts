@@ -15,8 +15,9 @@ export function readChunks(
   let bytes = 0
   let next = feed.from
   let ended = false
+  const form = params.encoding === "utf8" ? "text" : "bytes"
   while (bytes < params.limit_bytes && !ended) {
-    const event = feed.next(params.encoding === "utf8" ? "text" : "bytes")
+    const event = feed.next(form)
     if (event === null) break
     switch (event.kind) {
       case "output":
@@ -41,14 +42,11 @@ export function readChunks(
         break
     }
   }
+  // In a full page the cursor says where to go on, and one look ahead whether there is anything.
+  if (!ended && hasEnded(feed.record())) ended = feed.next(form)?.kind === "ended"
   return page()
 
   function page(): Result<ResultOf<"transcript.read">, Failure> {
-    const isAll = ended || (hasEnded(feed.record()) && isAtEnd(feed))
-    return ok({ chunks, next, ended: isAll, ...(gap === null ? {} : { gap }) })
+    return ok({ chunks, next, ended, ...(gap === null ? {} : { gap }) })
   }
-}
-
-function isAtEnd(feed: OutputFeed): boolean {
-  return feed.position().sequence >= feed.record().transcript.end.sequence
 }

@@ -65,6 +65,10 @@ class SqliteJournalReader implements JournalReader, Disposable {
     return row === null ? null : parseReceiptRow(row, id, this.#path)
   }
 
+  keepsTranscript(id: ExecutionId): boolean {
+    return this.#statements.keepsTranscript.get(id) !== null
+  }
+
   [Symbol.dispose](): void {
     this.#open.dispose()
     this.#database.close(true)
@@ -82,6 +86,9 @@ export function prepareReaderStatements(database: Database, owner: DisposableSta
       "SELECT id FROM executions WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
     ),
     liveStates: prepare<[]>("SELECT state FROM executions WHERE ended_at_ms IS NULL"),
+    keepsTranscript: prepare<[string]>(
+      "SELECT 1 FROM executions WHERE id = ? AND has_transcript = 1",
+    ),
     receipt: prepare<[string]>(
       `SELECT envelope FROM receipts
        WHERE execution = (SELECT ordinal FROM executions WHERE id = ?)`,

@@ -8,27 +8,39 @@ const retryMs = 500
 export type EnduringJournal = {
   write: (event: ExecutionEvent | null, record: ExecutionRecord) => void
   end: (event: ExecutionEvent, record: ExecutionRecord) => Promise<void>
-  /** Any other write; false when there is no room for it, and then nothing was written. */
-  withRoom: (write: () => void) => boolean
+  /** A write that makes room, or ends something: false when even the reserve had no room. */
+  withReserve: (write: () => void) => boolean
+  /** Any other write: false when there is no room, and then nothing was written. */
+  ifRoom: (write: () => void) => boolean
   /** How many ends could not be written so far, and are tried again and again. */
   waitingEnds: () => number
 }
 
 /**
- * The journal on a disk that may be full. Room is made once for every write. An event on the way
- * may still be missing then, and the log says so: after a crash the execution would be `lost`,
- * which is true. An end is never given up: nobody is told of it before it is written.
+ * The journal on a disk that may be full. Room is made once for every write, and a reserve is there
+ * for those that lead to ends. An event on the way may still be missing then, and the log says so:
+ * after a crash the execution would be `lost`, which is true. An end is never given up: nobody is
+ * told of it before it is written.
  */
 export function enduringJournal(
   journal: Journal,
   signer: ReceiptSigner,
-  ports: { clock: Clock; log: Log; isFull(error: unknown): boolean; makeRoom(): void },
+  ports: {
+    clock: Clock
+    log: Log
+    isFull(error: unknown): boolean
+    makeRoom(): void
+    openReserve(): void
+    /** What is left of it must not go into somebody's output. */
+    closeReserve(): void
+  },
 ): EnduringJournal {
   let waitingEnds = 0
   return {
-    withRoom,
+    withReserve,
+    ifRoom,
     write(event, record) {
-      const written = withRoom(() => {
+      const written = withReserve(() => {
         if (event === null) journal.update(record)
         else journal.append(event, record)
       })
@@ -38,7 +50,7 @@ export function enduringJournal(
     },
     async end(event, record) {
       const receipt = signer.sign(record)
-      const written = () => withRoom(() => journal.end(event, record, receipt))
+      const written = () => withReserve(() => journal.end(event, record, receipt))
       if (written()) return
       ports.log.error({ executionId: record.id }, "disk full: an end waits to be journaled")
       waitingEnds += 1
@@ -49,16 +61,27 @@ export function enduringJournal(
     waitingEnds: () => waitingEnds,
   }
 
-  function withRoom(write: () => void): boolean {
-    for (const isLast of [false, true]) {
-      try {
-        write()
-        return true
-      } catch (error) {
-        if (!ports.isFull(error)) throw error
-        if (!isLast) ports.makeRoom()
-      }
+  function withReserve(write: () => void): boolean {
+    if (ifRoom(write)) return true
+    ports.openReserve()
+    const isWritten = fits(write)
+    ports.closeReserve()
+    return isWritten
+  }
+
+  function ifRoom(write: () => void): boolean {
+    if (fits(write)) return true
+    ports.makeRoom()
+    return fits(write)
+  }
+
+  function fits(write: () => void): boolean {
+    try {
+      write()
+      return true
+    } catch (error) {
+      if (!ports.isFull(error)) throw error
+      return false
     }
-    return false
   }
 }

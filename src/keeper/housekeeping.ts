@@ -5,26 +5,34 @@ import type { StateDirectory } from "./state-directory.ts"
 /** What is done now and then: forget what is past its time, and keep a reserve of space. */
 export function createHousekeeping(
   settings: RetentionSettings,
-  state: Pick<StateDirectory, "freeBytes" | "dropBallast" | "restoreBallast">,
+  state: Pick<StateDirectory, "freeBytes" | "dropBallast" | "retakeBallast" | "restoreBallast">,
   ports: {
     journal: Journal
     transcripts: TranscriptStore
     clock: Clock
     log: Log
-    isFull(error: unknown): boolean
+    isFull: (error: unknown) => boolean
   },
 ): () => void {
-  const { log } = ports
+  const { log, isFull } = ports
   return () => {
+    if (!tidyUp()) {
+      // Even what is removed is written down first.
+      state.dropBallast()
+      if (!tidyUp()) log.error({}, "disk full: housekeeping waits")
+      state.retakeBallast()
+    }
+    state.restoreBallast()
+  }
+
+  function tidyUp(): boolean {
     try {
       const removed = retain(settings, { ...ports, freeBytes: () => state.freeBytes() })
       if (removed.transcripts > 0 || removed.records > 0) log.info(removed, "retention removed")
-      state.restoreBallast()
+      return true
     } catch (error) {
-      if (!ports.isFull(error)) throw error
-      // Even what is removed is written down first: the reserve is there for the next attempt.
-      state.dropBallast()
-      log.error({}, "disk full: housekeeping waits")
+      if (!isFull(error)) throw error
+      return false
     }
   }
 }

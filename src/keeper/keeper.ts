@@ -25,7 +25,9 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
   store: Journal
   programs: Programs
   /** Runs a write of the store; false when the disk has no room for it. */
-  withRoom(write: () => void): boolean
+  ifRoom(write: () => void): boolean
+  /** The same for what makes room, or takes back: there is a reserve for it. */
+  withReserve(write: () => void): boolean
   newId(): ExecutionId
   /** The same for the same request, whatever the order of its fields. */
   fingerprint(request: ExecuteParams): string
@@ -88,7 +90,7 @@ export class Keeper {
     const record = this.#newRecord(principal, plan.value, mustWait ? "queued" : "starting")
     const idempotency = key === undefined ? null : { principal, key, fingerprint }
     const { store } = this.#ports
-    if (!this.#ports.withRoom(() => store.create(record, idempotency))) return diskFull
+    if (!this.#ports.ifRoom(() => store.create(record, idempotency))) return diskFull
     const supervision = new Supervision(record, this.#settings.supervision, this.#ports)
     if (mustWait) {
       this.#enlist(supervision)
@@ -98,7 +100,7 @@ export class Keeper {
     const started = supervision.start({ ...plan.value.launch, executionId: record.id })
     if (!started.ok) {
       // Nothing refused was partly done: the attempt leaves no execution behind.
-      const isWithdrawn = this.#ports.withRoom(() => store.withdraw(record.id, idempotency))
+      const isWithdrawn = this.#ports.withReserve(() => store.withdraw(record.id, idempotency))
       if (!isWithdrawn) this.#failToStart(supervision, started.failure)
       return started
     }
@@ -170,10 +172,10 @@ export class Keeper {
     }
     if (this.#ports.store.find(id) === null) return this.#notLive(id, "remove")
     const { store, transcripts } = this.#ports
-    const isForgotten = this.#ports.withRoom(() => store.remove(id))
+    const isForgotten = this.#ports.withReserve(() => store.remove(id))
     transcripts.remove(id)
     // To forget takes room as well, and what was just removed may have been all there is.
-    if (!isForgotten && !this.#ports.withRoom(() => store.remove(id))) return diskFull
+    if (!isForgotten && !this.#ports.withReserve(() => store.remove(id))) return diskFull
     return ok({})
   }
 

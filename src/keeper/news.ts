@@ -1,5 +1,5 @@
 import type { ExecutionId } from "../execution/id.ts"
-import type { ExecutionRecord, TranscriptFacts } from "../execution/record.ts"
+import { type ExecutionRecord, hasEnded, type TranscriptFacts } from "../execution/record.ts"
 import type { KeeperMessage } from "../protocol/ipc.ts"
 import type { Clock } from "./ports.ts"
 
@@ -69,10 +69,12 @@ export class News {
   changed(record: ExecutionRecord): void {
     if (!this.#isWatched && !this.#followed.has(record.id)) return
     if (this.#changes.length >= mostChanges) {
-      this.#forget()
+      // What advanced is still told: the journal, which is read instead, does not know how far.
+      this.#changes = []
       this.#isResyncDue = true
     }
     if (!this.#isResyncDue) this.#changes.push(record)
+    if (hasEnded(record)) this.#followed.delete(record.id) // nothing will follow
     this.#tell()
   }
 

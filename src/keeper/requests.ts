@@ -1,3 +1,4 @@
+import { hasEnded } from "../execution/record.ts"
 import { ok, type Result } from "../execution/result.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import { isKeeperMethod, type KeeperMethod, keeperMethods } from "../protocol/ipc.ts"
@@ -32,7 +33,9 @@ function handle(
     case "start": {
       const { principal, request, follow } = keeperMethods.start.params.parse(params)
       const started = keeper.start(principal, request)
-      if (started.ok && follow) news.follow(started.value.record.id)
+      if (started.ok && follow && !hasEnded(started.value.record)) {
+        news.follow(started.value.record.id)
+      }
       return started
     }
     case "control":

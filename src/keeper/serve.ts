@@ -72,8 +72,6 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const opened = openStateDirectory(config.stateDir, owner, config.ballastBytes, tryLock)
   if (!opened.ok) return refuse(say, opened.failure)
   const state = stack.use(opened.value)
-  // What a start must write has room then; housekeeping takes the reserve back when it can.
-  if (state.freeBytes() < config.ballastBytes) state.dropBallast()
 
   const journalOpened = openJournal(state.journalPath, clock)
   if (!journalOpened.ok) return refuse(say, journalOpened.failure.message)
@@ -101,7 +99,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     signer,
     clock,
     sweep: (records) => endLeftovers(state.path, containment.cgroupBase, records),
-  })
+  }).catch(unlessFull)
+  if (lost === null) return refuse(say, `The disk of ${state.path} is full: free some space first.`)
   for (const record of lost) {
     log.warn({ executionId: record.id, state: record.state }, "execution lost")
   }
@@ -113,10 +112,9 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     clock,
     log,
     isFull,
-    makeRoom() {
-      state.dropBallast()
-      keepHouse()
-    },
+    makeRoom: keepHouse,
+    openReserve: () => state.dropBallast(),
+    closeReserve: () => state.retakeBallast(),
   })
   const news: News = new News((id) => keeper.find(id)?.transcriptFacts ?? null, clock)
   const spawner: Spawner = {
@@ -126,7 +124,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   }
   const keeper: Keeper = new Keeper(keeperSettings(config, options, containment), {
     ...supervisionEvents(log, news, enduring),
-    withRoom: enduring.withRoom,
+    withReserve: enduring.withReserve,
+    ifRoom: enduring.ifRoom,
     clock,
     spawner,
     transcripts,
@@ -234,6 +233,11 @@ function every(periodMs: number, log: Log, run: () => unknown): Disposable {
   }
   const timer = setInterval(attempt, periodMs)
   return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+function unlessFull(error: unknown): null {
+  if (isJournalFull(error)) return null
+  throw error
 }
 
 function isJournalFull(error: unknown): boolean {

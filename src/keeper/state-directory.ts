@@ -22,7 +22,10 @@ export type StateDirectory = Disposable & {
   freeBytes(): number
   /** Gives the space held in reserve back, so that what must be written can be. */
   dropBallast(): void
+  /** Takes it again once there is plenty. */
   restoreBallast(): void
+  /** Takes what is left of it again at once. */
+  retakeBallast(): void
 }
 
 /** Opens the directory for this process alone. The failure is a sentence for whoever started it. */
@@ -54,6 +57,8 @@ export function openStateDirectory(
   }
   const directory = new LockedDirectory(path, lockFd, ballastBytes)
   try {
+    // What a start must write has room then; housekeeping takes the reserve back when it can.
+    if (directory.freeBytes() < ballastBytes) directory.dropBallast()
     ftruncateSync(lockFd, 0)
     writeSync(lockFd, JSON.stringify(owner))
     directory.restoreBallast()
@@ -94,14 +99,22 @@ class LockedDirectory implements StateDirectory {
   }
 
   restoreBallast(): void {
-    const size = statSync(this.#ballastPath, { throwIfNoEntry: false })?.size ?? 0
-    if (size === this.#ballastBytes || this.freeBytes() < this.#ballastBytes * 2) return
+    const isSpacious = this.freeBytes() >= this.#ballastBytes * 2
+    if (isSpacious) this.#holdBallast(this.#ballastBytes)
+  }
+
+  retakeBallast(): void {
+    this.#holdBallast(Math.min(this.#ballastBytes, this.freeBytes()))
+  }
+
+  #holdBallast(bytes: number): void {
+    const held = statSync(this.#ballastPath, { throwIfNoEntry: false })?.size ?? 0
+    if (held >= bytes) return
     try {
       // Zeros that are written hold the space; a hole would not.
-      writeFileSync(this.#ballastPath, new Uint8Array(this.#ballastBytes), { mode: 0o600 })
+      writeFileSync(this.#ballastPath, new Uint8Array(bytes), { mode: 0o600 })
     } catch (error) {
-      if (!isOutOfSpace(error)) throw error
-      this.dropBallast() // somebody else took the space meanwhile
+      if (!isOutOfSpace(error)) throw error // somebody else took the space: what is held is held
     }
   }
 

@@ -42,13 +42,9 @@ export function openCgroupBase(instance: string): Result<CgroupBase, string> {
   return ok({ path, enforceable: enableControllers(path, join(mount, own)) })
 }
 
-export function cgroupOf(base: CgroupBase, id: ExecutionId): string {
-  return join(base.path, id)
-}
-
 /** Makes an execution's cgroup with its limits, before anything runs in it. */
 export function makeCgroup(base: CgroupBase, id: ExecutionId, limits: ResourceLimits): string {
-  const path = cgroupOf(base, id)
+  const path = join(base.path, id)
   mkdirSync(path)
   if (limits.memoryBytes !== null) {
     writeFileSync(join(path, "memory.max"), String(limits.memoryBytes))

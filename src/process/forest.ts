@@ -87,12 +87,18 @@ export class Forest {
     return found
   }
 
-  /** Surveys, and answers everybody known to be in a tree. */
+  /**
+   * Surveys, and answers everybody known to be in a tree, or suspected to be: when this process
+   * dies, all trees end at once, and with them what may belong to any of them.
+   */
   remembered(): Record<ExecutionId, ProcessIdentity[]> {
     this.survey()
-    const identities = ({ seen }: Tree) =>
-      [...seen].map(([pid, startTicks]) => ({ pid, startTicks }))
-    return Object.fromEntries([...this.#trees].map(([id, tree]) => [id, identities(tree)]))
+    const strays = [...this.#strays.values()]
+    const remember = (id: ExecutionId, { seen }: Tree) => [
+      ...[...seen].map(([pid, startTicks]) => ({ pid, startTicks })),
+      ...strays.filter(({ suspects }) => suspects.has(id)).map(({ identity }) => identity),
+    ]
+    return Object.fromEntries([...this.#trees].map(([id, tree]) => [id, remember(id, tree)]))
   }
 
   #place(stat: ProcessStat, stats: Map<number, ProcessStat>): ExecutionId | null {

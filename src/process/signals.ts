@@ -17,6 +17,5 @@ export function signalName(number: number): string {
 }
 
 export const SIGKILL = constants.signals.SIGKILL
-export const SIGTERM = constants.signals.SIGTERM
 export const SIGSTOP = constants.signals.SIGSTOP
 export const SIGCONT = constants.signals.SIGCONT

@@ -9,7 +9,7 @@ import {
 import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
 import { exitOf, StateKind, StopCause } from "../execution/state.ts"
 
-export const OutcomeName = z.enum(["exited", "signaled", "stopped", "failed-to-start", "lost"])
+const OutcomeName = z.enum(["exited", "signaled", "stopped", "failed-to-start", "lost"])
 
 const Streams = z.object({ stdout: z.int(), stderr: z.int() })
 const Dropped = z.object({ bytes: z.int(), lines: z.int() })

@@ -98,8 +98,7 @@ export const GatewaySettings = z.object({
 })
 export type GatewaySettings = z.infer<typeof GatewaySettings>
 
-export const Advance = z.object({ executionId: ExecutionId, transcript: TranscriptFacts })
-export type Advance = z.infer<typeof Advance>
+const Advance = z.object({ executionId: ExecutionId, transcript: TranscriptFacts })
 
 export const KeeperMessage = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("configure"), settings: GatewaySettings }),

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { fail, ok, type Result } from "../execution/result.ts"
-import { type Failure, failure, WireError, wireError } from "./failure.ts"
+import { type Failure, failure, wireError } from "./failure.ts"
 
 const RequestId = z.union([z.string(), z.number()])
 export type RequestId = z.infer<typeof RequestId>
@@ -12,12 +12,6 @@ export const RpcRequest = z.object({
   params: z.unknown().optional(),
 })
 export type RpcRequest = z.infer<typeof RpcRequest>
-
-export const RpcResponse = z.union([
-  z.object({ jsonrpc: z.literal("2.0"), id: RequestId, result: z.unknown() }),
-  z.object({ jsonrpc: z.literal("2.0"), id: RequestId.nullable(), error: WireError }),
-])
-export type RpcResponse = z.infer<typeof RpcResponse>
 
 export type UnreadableRequest = { id: RequestId | null; failure: Failure }
 

@@ -71,14 +71,13 @@ export const AttachParams = z.object({
 })
 export type AttachParams = z.infer<typeof AttachParams>
 
-export const AttachResult = z.object({
+const AttachResult = z.object({
   execution_id: z.string(),
   state: StateKind,
   from: z.string().describe("the cursor where output will begin"),
   available_from: z.string().describe("the oldest cursor that is still kept"),
   subscription: z.int().describe("stands in binary frames"),
 })
-export type AttachResult = z.infer<typeof AttachResult>
 
 export const OutputChunk = z.object({
   type: StreamName,

@@ -3,7 +3,6 @@ import { until } from "../support/until.ts"
 /** A program on a real pseudo-terminal. */
 export class Terminal implements AsyncDisposable {
   readonly #program: Bun.Subprocess
-  readonly #terminal: Bun.Terminal
   #screen = ""
 
   constructor(
@@ -11,14 +10,17 @@ export class Terminal implements AsyncDisposable {
     env: Record<string, string | undefined>,
     size: { cols: number; rows: number },
   ) {
-    this.#terminal = new Bun.Terminal({
-      ...size,
-      data: (_, bytes) => {
-        this.#screen += Buffer.from(bytes).toString("utf8")
+    // Only a terminal that is made by the spawn itself controls the program (Bun 1.4.4): keys
+    // become signals, and changes of the size are told.
+    this.#program = Bun.spawn(argv, {
+      env,
+      terminal: {
+        ...size,
+        data: (_, bytes) => {
+          this.#screen += Buffer.from(bytes).toString("utf8")
+        },
       },
     })
-    // Detached, so that the terminal controls the program: keys become signals, sizes are told.
-    this.#program = Bun.spawn(argv, { env, terminal: this.#terminal, detached: true })
   }
 
   /** Everything that was ever shown. */
@@ -35,11 +37,11 @@ export class Terminal implements AsyncDisposable {
   }
 
   type(keys: string): void {
-    this.#terminal.write(keys)
+    this.#program.terminal?.write(keys)
   }
 
   resize(cols: number, rows: number): void {
-    this.#terminal.resize(cols, rows)
+    this.#program.terminal?.resize(cols, rows)
   }
 
   async untilShows(pattern: RegExp): Promise<RegExpExecArray> {
@@ -51,6 +53,6 @@ export class Terminal implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#program.kill("SIGKILL")
     await this.#program.exited
-    this.#terminal.close()
+    this.#program.terminal?.close()
   }
 }

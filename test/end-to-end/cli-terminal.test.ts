@@ -28,7 +28,26 @@ describe("run -t", () => {
     expect(await terminal.exited).toBe(6)
   })
 
-  test("sends Ctrl-C to the command, leaves by Ctrl-P Ctrl-Q, and comes back", async () => {
+  test("sends Ctrl-C to the command, whatever it is", async () => {
+    await using line = new CommandLine()
+    const argv = [
+      executable,
+      "run",
+      "-t",
+      "--",
+      "sh",
+      "-c",
+      "echo ready > /dev/tty; exec sleep 1000",
+    ]
+    await using terminal = new Terminal(argv, line.env(env), { cols: 80, rows: 24 })
+    await terminal.untilShows(/ready/)
+
+    terminal.type("\x03")
+
+    expect(await terminal.exited).toBe(130)
+  })
+
+  test("leaves by Ctrl-P Ctrl-Q, and comes back", async () => {
     await using line = new CommandLine()
     const script = `$PROGRAM run -t -- ${shell.join(" ")}; echo "left with $?"; stty -a`
     const size = { cols: 80, rows: 24 }

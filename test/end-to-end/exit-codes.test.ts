@@ -16,7 +16,7 @@ describe("the end of a child", () => {
       }),
     )
 
-    const expected = codes.map((code) => ({
+    const expected: typeof ends = codes.map((code) => ({
       text: String(code),
       status: code === 0 ? "completed" : "failed",
       outcome: "exited",
@@ -40,7 +40,7 @@ describe("the end of a child", () => {
       }),
     )
 
-    const expected = signals.map((name) => ({
+    const expected: typeof ends = signals.map((name) => ({
       status: "failed",
       outcome: "signaled",
       exit_code: null,
@@ -54,7 +54,11 @@ describe("the end of a child", () => {
     await using client = await clientOf(service)
     const run = await Steered.start(client, { argv: ["bash", "-c", "kill -40 $$"] })
 
-    expect(await run.ended()).toMatchObject({ outcome: "signaled", exit_code: null, signal: "SIG40" })
+    expect(await run.ended()).toMatchObject({
+      outcome: "signaled",
+      exit_code: null,
+      signal: "SIG40",
+    })
   })
 
   test("comes after its last byte, on both streams", async () => {

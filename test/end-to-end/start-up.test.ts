@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { RawSession } from "../support/raw-session.ts"
 import { isRunning, Service, type ServiceOptions } from "../support/service.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 import { notRoot, testUnless } from "../support/test-unless.ts"
 
 const timeoutMs = 20_000
@@ -213,11 +213,6 @@ async function serveOnce(options: ServiceOptions): Promise<string> {
   await using service = await Service.start(options)
   using session = await RawSession.open(await service.url())
   return (await session.run({ command: "echo once" })).id
-}
-
-function temporaryFolder(): Disposable & { path: string } {
-  const path = mkdtempSync(join(tmpdir(), "cc-executor-start-"))
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
 function sql(path: string, statement: string): unknown[] {

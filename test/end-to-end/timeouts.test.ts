@@ -5,7 +5,8 @@ import { executable, Service } from "../support/service.ts"
 import { clientOf, fixture, Steered, shell } from "../support/steered.ts"
 import { until } from "../support/until.ts"
 
-const politely = "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done"
+const politely =
+  "exec 2>/dev/null; trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done"
 
 describeEachContainment("an execution that runs past its timeout", (containment) => {
   test("is stopped with its tree, and named as timed out", async () => {

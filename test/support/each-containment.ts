@@ -6,7 +6,7 @@ import { containmentModes } from "./service.ts"
 
 const whyNoCgroup = probeCgroups()
 
-/** The same specification for every way to hold a tree together; skipped where one is not to be had. */
+/** One specification for every way to hold a tree together; skipped where one is not to be had. */
 export function describeEachContainment(
   situation: string,
   specify: (containment: ContainmentMode) => void,

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer"
 import type { StreamName } from "../../src/execution/record.ts"
 import type { Completed, NotificationOf } from "../../src/protocol/notifications.ts"
 
@@ -59,6 +60,11 @@ export class ReceivedOutput {
   /** The latest text of a stream, at most a thousand bytes of it. */
   tail(stream: StreamName): string {
     return this.#tails[stream].toString("utf8")
+  }
+
+  /** Neither stream ends inside a character: what follows can be read as text. */
+  get isBetweenCharacters(): boolean {
+    return endsWhole(this.#tails.stdout) && endsWhole(this.#tails.stderr)
   }
 
   hash(stream: StreamName): string {
@@ -135,4 +141,9 @@ function countLines(bytes: Uint8Array): number {
   let count = 0
   for (let at = bytes.indexOf(lineEnd); at >= 0; at = bytes.indexOf(lineEnd, at + 1)) count += 1
   return count
+}
+
+function endsWhole(bytes: Buffer): boolean {
+  const lead = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80)
+  return lead === -1 || isUtf8(bytes.subarray(lead))
 }

@@ -26,7 +26,7 @@ export class Refused extends Error {
 
 const Response = z.object({
   id: z.number().nullable(),
-  result: z.unknown(),
+  result: z.unknown().optional(),
   error: WireError.optional(),
 })
 const Notification = z.object({ method: z.string(), params: z.unknown() })

@@ -1,0 +1,86 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { CommandLine } from "../cli/command-line.ts"
+import { isRunning, Service } from "../support/service.ts"
+
+setDefaultTimeout(30_000)
+
+const sleeper = ["sh", "-c", "echo ready; exec sleep 1000"]
+const stubborn = ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"]
+
+describe("the service of a command line", () => {
+  test("is ended by stop, with everything it runs", async () => {
+    await using line = new CommandLine()
+    await line.run(["run", "-d", "--", ...sleeper])
+    await line.run(["run", "-d", "--", ...stubborn])
+    const views = JSON.parse(await line.stdout("ps", "--json")).executions
+    const pids = [line.keeperPid, line.gatewayPid, ...views.map(({ pid }: { pid: number }) => pid)]
+
+    expect((await line.run(["stop", "--now"])).exitCode).toBe(0)
+
+    expect(pids.filter(isRunning)).toEqual([])
+    expect((await line.run(["healthcheck"])).exitCode).toBe(1)
+    expect((await line.run(["ps"])).stderr).toContain("No service is running")
+    expect(existsSync(join(line.stateDir, "gateway.sock"))).toBe(false)
+    expect(await line.stdout("ps", "-a")).toContain("shutdown")
+    expect((await line.run(["healthcheck"])).exitCode).toBe(0)
+  })
+
+  test("that cannot start says why", async () => {
+    await using line = new CommandLine()
+
+    const { exitCode, stderr } = await line.run(["run", "--", "true"], {
+      env: { CC_EXECUTOR_GRACE: "never" },
+    })
+
+    expect(exitCode).toBe(125)
+    expect(stderr).toContain("ended at once")
+    expect(stderr).toContain("CC_EXECUTOR_GRACE")
+  })
+
+  test("may be anywhere, by its address", async () => {
+    await using line = new CommandLine()
+    await using service = await Service.start()
+    const url = await service.url()
+
+    const { stdout } = await line.run([
+      "run",
+      "--url",
+      url,
+      "-e",
+      "A=1",
+      "--",
+      "sh",
+      "-c",
+      "echo $A",
+    ])
+
+    expect(stdout).toBe("1\n")
+    expect(await line.stdout("ps", "-a", "--url", url.replace("ws:", "http:"))).toContain("echo $A")
+    expect(existsSync(join(line.stateDir, "lock"))).toBe(false)
+  })
+
+  test("refuses what its allow-list does not have, whatever the environment", async () => {
+    await using line = new CommandLine()
+    const env = { ALLOWED_COMMANDS: "echo" }
+
+    expect(await line.run(["run", "--", "echo", "fine"], { env })).toMatchObject({
+      stdout: "fine\n",
+    })
+    const refused = await line.run(["run", "--", "id"])
+    expect(refused.exitCode).toBe(125)
+    expect(refused.stderr).toContain("allow-list")
+  })
+
+  test("is examined by doctor, running or not", async () => {
+    await using line = new CommandLine()
+    const before = JSON.parse(await line.stdout("doctor", "--json")).findings
+    await line.run(["run", "--", "true"])
+    const after = await line.stdout("doctor")
+
+    expect(before.map(({ name }: { name: string }) => name)).toContain("containment")
+    expect(after).toMatch(/^ok {4}service +running: pid \d+/m)
+    expect(after).toMatch(/^ok {4}receipt key .* mode 0600$/m)
+  })
+})

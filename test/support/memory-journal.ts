@@ -1,0 +1,82 @@
+import type { ExecutionId } from "../../src/execution/id.ts"
+import type { SignedReceipt } from "../../src/execution/receipt.ts"
+import { type ExecutionRecord, hasEnded } from "../../src/execution/record.ts"
+import type { ExecutionEvent } from "../../src/execution/state.ts"
+import type { IdempotencyEntry, Journal } from "../../src/keeper/ports.ts"
+
+/** A journal that lives as long as a test. */
+export class MemoryJournal implements Journal {
+  readonly records = new Map<ExecutionId, ExecutionRecord>()
+  readonly receipts = new Map<ExecutionId, SignedReceipt>()
+  readonly events: Array<{ id: ExecutionId; kind: ExecutionEvent["kind"] }> = []
+  readonly withoutTranscript = new Set<ExecutionId>()
+  readonly expired: Array<Parameters<Journal["expire"]>[0]> = []
+  readonly #keys = new Map<string, { fingerprint: string; id: ExecutionId }>()
+
+  create(record: ExecutionRecord, idempotency: IdempotencyEntry | null): void {
+    this.records.set(record.id, record)
+    if (idempotency === null) return
+    const { fingerprint } = idempotency
+    this.#keys.set(nameOf(idempotency), { fingerprint, id: record.id })
+  }
+
+  append(event: ExecutionEvent, record: ExecutionRecord): void {
+    this.events.push({ id: record.id, kind: event.kind })
+    this.records.set(record.id, record)
+  }
+
+  update(record: ExecutionRecord): void {
+    this.records.set(record.id, record)
+  }
+
+  end(event: ExecutionEvent, record: ExecutionRecord, receipt: SignedReceipt): void {
+    this.append(event, record)
+    this.receipts.set(record.id, receipt)
+  }
+
+  find(id: ExecutionId): ExecutionRecord | null {
+    return this.records.get(id) ?? null
+  }
+
+  findByKey(principal: string, key: string) {
+    const entry = this.#keys.get(nameOf({ principal, key }))
+    if (entry === undefined) return null
+    return { fingerprint: entry.fingerprint, record: this.find(entry.id) }
+  }
+
+  unfinished(): ExecutionRecord[] {
+    return [...this.records.values()].filter((record) => !hasEnded(record))
+  }
+
+  endedWithTranscript(): Array<{ id: ExecutionId; endedAt: string; bytes: number }> {
+    return [...this.records.values()]
+      .flatMap(({ id, endedAt, transcript }) =>
+        endedAt === null || this.withoutTranscript.has(id)
+          ? []
+          : [{ id, endedAt, bytes: transcript.end.sequence }],
+      )
+      .toSorted((a, b) => a.endedAt.localeCompare(b.endedAt))
+  }
+
+  transcriptRemoved(id: ExecutionId): void {
+    this.withoutTranscript.add(id)
+  }
+
+  remove(id: ExecutionId): void {
+    this.records.delete(id)
+  }
+
+  withdraw(id: ExecutionId, idempotency: IdempotencyEntry | null): void {
+    this.records.delete(id)
+    if (idempotency !== null) this.#keys.delete(nameOf(idempotency))
+  }
+
+  expire(before: Parameters<Journal["expire"]>[0]): number {
+    this.expired.push(before)
+    return 0
+  }
+}
+
+function nameOf({ principal, key }: { principal: string; key: string }): string {
+  return JSON.stringify([principal, key])
+}

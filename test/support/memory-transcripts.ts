@@ -1,0 +1,33 @@
+import type { ExecutionId } from "../../src/execution/id.ts"
+import type { RecoveredTranscript, TranscriptStore } from "../../src/keeper/ports.ts"
+
+/** Transcripts that are only names and what a recovery would find of them. */
+export class MemoryTranscripts implements TranscriptStore {
+  readonly removed: ExecutionId[] = []
+  readonly #found: Map<ExecutionId, RecoveredTranscript | null>
+
+  constructor(found: Array<[ExecutionId, RecoveredTranscript | null]> = []) {
+    this.#found = new Map(found)
+  }
+
+  create(): never {
+    throw new Error("nothing is written here")
+  }
+
+  recover(id: ExecutionId): RecoveredTranscript | null {
+    return this.#found.get(id) ?? null
+  }
+
+  remove(id: ExecutionId): void {
+    this.removed.push(id)
+    this.#found.delete(id)
+  }
+
+  bytesOnDisk(): number {
+    return 0
+  }
+
+  all(): ExecutionId[] {
+    return [...this.#found.keys()]
+  }
+}

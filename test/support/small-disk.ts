@@ -1,0 +1,51 @@
+import { appendFileSync, rmSync, statfsSync } from "node:fs"
+import { join } from "node:path"
+import { temporaryFolder } from "./temporary-folder.ts"
+
+const paddingBytes = 1024 * 1024
+
+/** A disk of a few megabytes that a test can fill. Needs root. */
+export class SmallDisk implements Disposable {
+  readonly path: string
+  readonly #owned = new DisposableStack()
+
+  constructor(size: string) {
+    this.path = this.#owned.use(temporaryFolder()).path
+    run(["mount", "-t", "tmpfs", "-o", `size=${size}`, "none", this.path])
+    this.#owned.defer(() => run(["umount", "--lazy", this.path]))
+    appendFileSync(this.#filler, new Uint8Array(paddingBytes))
+  }
+
+  get freeBytes(): number {
+    const { bavail, bsize } = statfsSync(this.path)
+    return bavail * bsize
+  }
+
+  /** Takes every byte that is left. */
+  fill(): void {
+    const page = new Uint8Array(4096)
+    try {
+      while (true) appendFileSync(this.#filler, page)
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error
+    }
+  }
+
+  /** Gives back what `fill` took, and a megabyte that was taken from the beginning. */
+  empty(): void {
+    rmSync(this.#filler, { force: true })
+  }
+
+  [Symbol.dispose](): void {
+    this.#owned.dispose()
+  }
+
+  get #filler(): string {
+    return join(this.path, "filler")
+  }
+}
+
+function run(command: string[]): void {
+  const { exitCode, stderr } = Bun.spawnSync(command)
+  if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr.toString()}`)
+}

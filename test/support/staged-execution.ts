@@ -1,0 +1,122 @@
+import { type ExecutionRecord, type StreamName } from "../../src/execution/record.ts"
+import type { Budget } from "../../src/execution/spec.ts"
+import { LiveExecutions } from "../../src/gateway/live-executions.ts"
+import { createOperations } from "../../src/gateway/operations.ts"
+import type { Caller, FeedEvent, Operations, OutputFeed } from "../../src/gateway/ports.ts"
+import type { TranscriptWriter } from "../../src/keeper/ports.ts"
+import {
+  type TemporaryTranscripts,
+  temporaryTranscripts,
+} from "../transcript/temporary-transcripts.ts"
+import { RecordBook } from "./record-book.ts"
+import { sampleId, sampleRecord, sampleSpec } from "./sample-record.ts"
+import { ScriptedLink } from "./scripted-link.ts"
+
+export const caller: Caller = { principal: "local" }
+const noNews = { kind: "news", resync: false } as const
+const noon = new Date("2026-11-16T12:00:00.000Z")
+
+/** One execution on a real transcript, and the gateway's operations on it: only the keeper is ours. */
+export class StagedExecution implements Disposable {
+  readonly id = sampleId(7)
+  readonly journal = new RecordBook()
+  readonly link: ScriptedLink
+  readonly live: LiveExecutions
+  readonly operations: Operations
+  readonly transcripts: TemporaryTranscripts = temporaryTranscripts()
+  readonly #writer: TranscriptWriter
+  #record: ExecutionRecord
+
+  constructor(budget: Partial<Budget> = {}) {
+    const spec = { ...sampleSpec, budget: { ...sampleSpec.budget, ...budget } }
+    this.#record = sampleRecord({ id: this.id, spec })
+    this.#writer = this.transcripts.store.create(this.id, spec.budget, () => undefined)
+    this.link = new ScriptedLink({
+      follow: () => ({ record: this.#isEnded ? null : this.record }),
+      find: () => ({ record: this.#isEnded ? null : this.record }),
+      unfollow: () => ({}),
+      drivers: () => ({}),
+      watch: () => ({}),
+    })
+    this.live = new LiveExecutions(
+      () => this.link,
+      () => this.journal,
+    )
+    this.operations = createOperations({
+      link: () => this.link,
+      journal: () => this.journal,
+      transcripts: () => this.transcripts.reader,
+      live: this.live,
+    })
+    this.journal.write(this.#record)
+  }
+
+  get record(): ExecutionRecord {
+    return { ...this.#record, transcript: this.#writer.facts() }
+  }
+
+  get #isEnded(): boolean {
+    return this.#record.state.kind === "ended"
+  }
+
+  /** The child writes, and the gateway is told. */
+  write(data: string | Uint8Array, stream: StreamName = "stdout"): void {
+    this.#writer.append(stream, Buffer.from(data), noon)
+    const { transcript } = this.record
+    this.live.take({ ...noNews, changes: [], advances: [{ executionId: this.id, transcript }] })
+  }
+
+  change(state: ExecutionRecord["state"]): void {
+    this.#record = { ...this.record, state }
+    this.journal.write(this.#record)
+    this.live.take({ ...noNews, changes: [this.#record], advances: [] })
+  }
+
+  end(): void {
+    this.#record = { ...this.#record, hashes: this.#writer.hashes() }
+    this.change({ kind: "ended", outcome: { kind: "exited", exitCode: 0 } })
+  }
+
+  /** Retention takes its transcript. */
+  expire(): void {
+    this.journal.expired.add(this.id)
+    this.transcripts.store.remove(this.id)
+  }
+
+  async open(from = "start"): Promise<OutputFeed> {
+    const opened = await this.operations.open(caller, this.id, from)
+    if (!opened.ok) throw new Error(opened.failure.message)
+    return opened.value
+  }
+
+  [Symbol.dispose](): void {
+    this.#writer[Symbol.dispose]()
+    this.transcripts[Symbol.dispose]()
+  }
+}
+
+/** Everything a feed has to say now, its bytes copied. */
+export function eventsOf(feed: OutputFeed, form: "text" | "bytes"): FeedEvent[] {
+  const events: FeedEvent[] = []
+  for (let event = feed.next(form); event !== null; event = feed.next(form)) {
+    events.push(event.kind === "output" ? { ...event, bytes: event.bytes.slice() } : event)
+  }
+  return events
+}
+
+export function kindsOf(events: FeedEvent[]): string[] {
+  return events.map(({ kind }) => kind)
+}
+
+export function bytesIn(events: FeedEvent[], stream: StreamName): Buffer {
+  return Buffer.concat(
+    events.flatMap((event) =>
+      event.kind === "output" && event.stream === stream ? [event.bytes] : [],
+    ),
+  )
+}
+
+export function textIn(events: FeedEvent[], stream: StreamName = "stdout"): string {
+  const output = events.filter((event) => event.kind === "output")
+  return output.flatMap((event) => (event.stream === stream ? [event.text] : [])).join("")
+}
