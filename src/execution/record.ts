@@ -15,6 +15,13 @@ export const Position = z.object({
 })
 export type Position = z.infer<typeof Position>
 
+/**
+ * A piece for a reader is at most 64 KiB. Records are a little smaller, so that the rest of a line
+ * and the whole record after it make one piece, and its lines are known from headers without
+ * counting.
+ */
+export const maxPayloadBytes = 63 * 1024
+
 export const startOfTranscript: Position = { segment: 0, offset: 0, sequence: 0, lines: 0 }
 
 const Count = z.object({ bytes: z.int().min(0), lines: z.int().min(0) })

@@ -1,4 +1,4 @@
-import type { StreamName } from "../execution/record.ts"
+import { maxPayloadBytes, type StreamName } from "../execution/record.ts"
 import type { Place } from "./ports.ts"
 
 /** Where a reader stands, and the bytes of split characters it has passed but not delivered. */
@@ -8,7 +8,6 @@ export type Cursor = {
 }
 
 const version = "1"
-const largestRecordBytes = 65_536
 const maxHeldBytes = 3 // a character of four bytes without its last
 
 /**
@@ -55,7 +54,7 @@ function isPossible({ segment, offset, sequence, lines, inside }: Place): boolea
     Number.isSafeInteger(sequence) &&
     lines <= sequence &&
     inside <= sequence &&
-    inside < largestRecordBytes
+    inside < maxPayloadBytes
   )
 }
 

@@ -22,7 +22,7 @@ import type { Caller, JournalReader } from "./ports.ts"
 const localCaller: Caller = { principal: "local" }
 
 /** Characters of text sent: each was a string twice or three times before. */
-const collectEveryLength = 32 * 1024 * 1024
+const collectEveryLength = 20 * 1024 * 1024
 
 /** Serves clients for the keeper that started this process; answers the exit code. */
 export async function serveGateway(): Promise<number> {

@@ -59,8 +59,11 @@ export class Subscription implements Disposable {
   /** From here on it may send: the answer that announces it has been sent. */
   begin(announce: "started" | null): void {
     this.#hasBegun = true
-    if (announce !== null && this.#lastState === "running") {
-      this.#tellLife("process.started", "started", this.#feed.record())
+    const record = this.#feed.record()
+    if (announce !== null && record.leader !== null) {
+      // It may be over by now: whoever started it is told of its life all the same.
+      if (this.#lastState === "ended") this.#lastState = "running"
+      this.#tellLife("process.started", "started", record)
     }
     this.pump()
   }

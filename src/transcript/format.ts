@@ -1,4 +1,4 @@
-import type { Count, StreamName } from "../execution/record.ts"
+import { type Count, maxPayloadBytes, type StreamName } from "../execution/record.ts"
 
 /**
  * How a transcript lies on disk. A segment file is a header and then records, side by side:
@@ -15,12 +15,6 @@ export const segmentHeaderBytes = segmentFieldBytes + 2 * hashBytes
 export const recordFieldBytes = 28
 export const recordOverheadBytes = recordFieldBytes + hashBytes
 
-/**
- * A piece for a reader is at most 64 KiB. Records are a little smaller, so that the rest of a line
- * and the whole record after it make one piece, and its lines are known from headers without
- * counting.
- */
-export const maxPayloadBytes = 63 * 1024
 export const maxRecordBytes = maxPayloadBytes + recordOverheadBytes
 
 export const resizePayloadBytes = 4

@@ -1,7 +1,7 @@
+import { maxPayloadBytes } from "../execution/record.ts"
 import { hashInto } from "./chain.ts"
 import {
   hashBytes,
-  maxPayloadBytes,
   maxRecordBytes,
   type RecordHeader,
   recordFieldBytes,

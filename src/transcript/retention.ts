@@ -1,5 +1,5 @@
+import { maxPayloadBytes } from "../execution/record.ts"
 import type { Budget } from "../execution/spec.ts"
-import { maxPayloadBytes } from "./format.ts"
 import { afterLineEnds, countLineEnds } from "./line-ends.ts"
 
 /** What a budget means in segments: how much each may hold, and when there are too many. */

@@ -1,8 +1,8 @@
 import { closeSync, readSync } from "node:fs"
 import type { Position } from "../execution/record.ts"
+import { maxPayloadBytes } from "../execution/record.ts"
 import type { Place } from "../gateway/ports.ts"
 import {
-  maxPayloadBytes,
   readSegmentFields,
   recordFieldBytes,
   segmentFieldBytes,

@@ -1,5 +1,6 @@
 import { closeSync } from "node:fs"
 import {
+  maxPayloadBytes,
   type Position,
   type StreamName,
   startOfTranscript,
@@ -11,7 +12,6 @@ import type { AppendOutcome, TranscriptWriter } from "../keeper/ports.ts"
 import { genesisOf, hexOf } from "./chain.ts"
 import {
   emptyRecordHeader,
-  maxPayloadBytes,
   type RecordKind,
   recordOverheadBytes,
   resizePayloadBytes,
