@@ -126,9 +126,9 @@ class TakenOutput {
   }
 
   /** Answers whether the floor rose. */
-  sent(position: Position, isStuck: boolean): boolean {
+  sent(position: Position, nothingMayWait: boolean): boolean {
     if (this.#acknowledges) return false
-    if (isStuck) return this.#raise(position)
+    if (nothingMayWait) return this.#raise(position)
     const newest = this.#marks.at(-1)
     const step = this.#trailBytes / marksPerTrail
     if (newest === undefined || position.sequence - newest.sequence >= step) {

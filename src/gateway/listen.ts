@@ -21,7 +21,7 @@ const pairTries = 20
 
 /** Listens on the unix socket and on every address; all of them or none. */
 export function listen<Session>(
-  where: { hosts: readonly string[]; port: number; socketPath: string; maxBodyBytes: number },
+  where: { hosts: readonly string[]; port: number; socketPath: string },
   handlers: Handlers<Session>,
 ): Result<Listening, ListenFailure> {
   for (let tries = 1; ; tries++) {
@@ -51,12 +51,12 @@ export function listen<Session>(
 function listenOn<Session>(
   host: string,
   port: number,
-  where: { hosts: readonly string[]; maxBodyBytes: number },
+  where: { hosts: readonly string[] },
   handlers: Handlers<Session>,
 ): Bun.Server<SocketData<Session>> | null {
   try {
     return Bun.serve({
-      ...common(where.maxBodyBytes, handlers, false),
+      ...common(handlers, false),
       hostname: host,
       port,
       idleTimeout: 0, // streams are silent for hours
@@ -69,7 +69,7 @@ function listenOn<Session>(
 }
 
 function listenLocally<Session>(
-  where: { socketPath: string; maxBodyBytes: number },
+  where: { socketPath: string },
   handlers: Handlers<Session>,
 ): Disposable {
   // Only the holder of the state directory's lock comes here: a file that is there is a dead one's.
@@ -77,7 +77,7 @@ function listenLocally<Session>(
   const umask = process.umask(0o177)
   try {
     const server = Bun.serve({
-      ...common(where.maxBodyBytes, handlers, true),
+      ...common(handlers, true),
       unix: where.socketPath,
     })
     return { [Symbol.dispose]: () => void server.stop(true) }
@@ -86,10 +86,12 @@ function listenLocally<Session>(
   }
 }
 
-function common<Session>(maxBodyBytes: number, handlers: Handlers<Session>, isLocal: boolean) {
+function common<Session>(handlers: Handlers<Session>, isLocal: boolean) {
   return {
     development: false, // else Bun prints why it aborted a stream
-    maxRequestBodySize: maxBodyBytes,
+    // The API has a limit of its own, and says so where Bun would only answer 413. What nobody
+    // reads of a body Bun does not keep.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch(request: Request, server: Bun.Server<SocketData<Session>>) {
       // For the unix socket the type forbids a general idle timeout: each request sets its own.
       server.timeout(request, 0)

@@ -28,16 +28,16 @@ export class LiveExecutions {
   readonly #followed = new Map<ExecutionId, Followed>()
   readonly #openings = new Map<ExecutionId, number>()
   readonly #watchers = new Set<Watcher>()
+  #readers = 0
 
   constructor(link: () => KeeperLink, journal: () => JournalReader) {
     this.#link = link
     this.#journal = journal
   }
 
+  /** Who reads here, also what has ended, or watches. */
   get readerCount(): number {
-    let count = 0
-    for (const { readers } of this.#followed.values()) count += readers.size
-    return count
+    return this.#readers + this.#watchers.size
   }
 
   /** The newest record of an execution that is followed. */
@@ -67,7 +67,7 @@ export class LiveExecutions {
         if (others > 0) this.#openings.set(id, others)
         else this.#openings.delete(id)
         const followed = this.#followed.get(id)
-        if (followed !== undefined) this.release(id, followed)
+        if (followed !== undefined) this.#release(followed)
       },
     }
   }
@@ -87,8 +87,21 @@ export class LiveExecutions {
     return record === null ? null : { record, transcript: record.transcript, readers: new Set() }
   }
 
-  /** The last reader is gone. */
-  release(id: ExecutionId, followed: Followed): void {
+  /** The reader hears of the execution until this is disposed. */
+  read(followed: Followed, reader: FollowReader): Disposable {
+    followed.readers.add(reader)
+    this.#readers += 1
+    return {
+      [Symbol.dispose]: () => {
+        if (!followed.readers.delete(reader)) return
+        this.#readers -= 1
+        this.#release(followed)
+      },
+    }
+  }
+
+  #release(followed: Followed): void {
+    const { id } = followed.record
     if (followed.readers.size > 0 || this.#openings.has(id)) return
     if (this.#followed.get(id) !== followed) return
     this.#followed.delete(id)

@@ -114,7 +114,9 @@ export function createOperations(ports: OperationPorts): Operations {
       const start = startOf(followed, from)
       if (start === null) {
         const ways = "use `start`, `tail` or a `next`"
-        const message = `${JSON.stringify(from)} is not a cursor: ${ways}.`
+        const message =
+          `${JSON.stringify(from)} is not a cursor of this output: ${ways}. ` +
+          "If it is one, the transcript is damaged there: see transcript.verify."
         return fail(failure("INVALID_PARAMS", message))
       }
       return ok(new TranscriptFeed(followed, start, transcripts(), live))
@@ -152,8 +154,10 @@ export function createOperations(ports: OperationPorts): Operations {
       return at(transcripts().since(id, facts, new Date(time)))
     }
     const cursor = decodeCursor(from)
-    // A cursor of another execution may lie past the end of this one.
-    return cursor !== null && cursor.place.sequence <= facts.end.sequence ? cursor : null
+    if (cursor === null || cursor.place.sequence > facts.end.sequence) return null
+    // One of another execution lies past the end of this one, or in the middle of something.
+    const isNowhere = transcripts().read(id, cursor.place, facts).kind === "damaged"
+    return isNowhere ? null : cursor
   }
 
   /** The journal knows states; how far a live one has come only the keeper knows. */

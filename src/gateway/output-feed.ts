@@ -16,7 +16,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   readonly from: string
   readonly availableFrom: string
   readonly #followed: Followed
-  readonly #live: LiveExecutions
+  readonly #reading: Disposable
   readonly #reader: TranscriptReader
   readonly #listeners = new Set<() => void>()
   #states: ExecutionRecord[] = []
@@ -35,14 +35,13 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   ) {
     this.#followed = followed
     this.#reader = reader
-    this.#live = live
     this.#place = start.place
     this.#held = start.held
     this.#lastTimeMs = Date.parse(followed.record.createdAt)
     this.from = this.cursor()
     const { start: oldest } = followed.transcript
     this.availableFrom = encodeCursor({ place: { ...oldest, inside: 0 }, held: noHeld() })
-    followed.readers.add(this)
+    this.#reading = live.read(followed, this)
   }
 
   get executionId() {
@@ -114,8 +113,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
 
   [Symbol.dispose](): void {
     this.#listeners.clear()
-    if (!this.#followed.readers.delete(this)) return
-    this.#live.release(this.executionId, this.#followed)
+    this.#reading[Symbol.dispose]()
   }
 
   #piece(piece: Piece, form: OutputForm): FeedEvent | null {

@@ -88,7 +88,7 @@ export async function serveGateway(): Promise<number> {
   })
 
   const listening = listen<Session>(
-    { ...settings.listen, socketPath: settings.socketPath, maxBodyBytes: settings.maxMessageBytes },
+    { ...settings.listen, socketPath: settings.socketPath },
     handlers(settings, openSessions, (request, isLocal) =>
       app.fetch(request, { isUnixSocket: isLocal }),
     ),

@@ -23,7 +23,7 @@ export class News {
   #isWatched = false
   #isUnderWay = false
   #send: Send | null = null
-  #lastSentMs = 0
+  #lastAdvanceMs = -Infinity
   #later: Disposable | null = null
   readonly #clock: Clock
 
@@ -88,7 +88,7 @@ export class News {
     if (this.#send === null || this.#isUnderWay) return
     const isPressing = this.#changes.length > 0 || this.#isResyncDue
     if (this.#advanced.size === 0 && !isPressing) return
-    const waitMs = this.#lastSentMs + betweenAdvancesMs - this.#clock.monotonicMs()
+    const waitMs = this.#lastAdvanceMs + betweenAdvancesMs - this.#clock.monotonicMs()
     if (!isPressing && waitMs > 0) {
       this.#later ??= this.#clock.after(waitMs, () => {
         this.#later = null
@@ -104,7 +104,7 @@ export class News {
     const message = { advances, changes: this.#changes, resync: this.#isResyncDue }
     this.#forget()
     this.#isUnderWay = true
-    this.#lastSentMs = this.#clock.monotonicMs()
+    if (advances.length > 0) this.#lastAdvanceMs = this.#clock.monotonicMs()
     this.#send({ kind: "news", ...message })
   }
 

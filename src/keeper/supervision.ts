@@ -2,7 +2,7 @@ import type { ExecutionRecord, Position, Survivor } from "../execution/record.ts
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { TerminalSize } from "../execution/spec.ts"
 import { type ExecutionEvent, type StopCause, transition } from "../execution/state.ts"
-import { type Failure, failure } from "../protocol/failure.ts"
+import { type Failure, failure, withDetails } from "../protocol/failure.ts"
 import type { InputResult } from "../protocol/methods.ts"
 import { lingerUntilEmpty, readToTheEnd } from "./draining.ts"
 import { InputQueue } from "./input-queue.ts"
@@ -143,10 +143,9 @@ export class Supervision {
       return fail(failure("WRONG_STATE", message, { state: this.#record.state.kind }))
     }
     this.#clocks.active()
+    const { kind: state } = this.#record.state
     const taken = await this.#input.write(data, end, offset)
-    if (taken.ok || taken.failure.reason !== "WRONG_STATE") return taken
-    const details = { ...taken.failure.details, state: this.#record.state.kind }
-    return fail({ ...taken.failure, details })
+    return taken.ok ? taken : fail(withDetails(taken.failure, { state }))
   }
 
   resize(size: TerminalSize): Result<Record<string, never>, Failure> {

@@ -40,6 +40,10 @@ export function failure(
   return details === undefined ? { reason, message } : { reason, message, details }
 }
 
+export function withDetails(refused: Failure, more: Record<string, unknown>): Failure {
+  return { ...refused, details: { ...refused.details, ...more } }
+}
+
 type WireCodes = { rpc: number; http: number }
 
 const codes: Record<Reason, WireCodes> = {

@@ -139,7 +139,7 @@ describe("an execution in the wrong state", () => {
     }
   })
 
-  test("that runs has no receipt, cannot be removed, and has no size without a terminal", async () => {
+  test("that runs has no receipt, cannot be removed, and without a terminal no size", async () => {
     const execution_id = bystanders.running
     for (const [method, params] of [
       ["receipt", {}],

@@ -146,7 +146,7 @@ async function follow(
   return { output, bytes: Buffer.concat(chunks) }
 }
 
-/** As a client that follows a flood live may see it: with gaps of its own, but no byte unaccounted. */
+/** As a client that follows a flood live may see it: with gaps, but with no byte unaccounted. */
 function expectEverythingOnce(output: ReceivedOutput): void {
   expect(output.faults).toEqual([])
   expect(output.bytes + output.gaps.bytes).toBe(whole.length)

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { readStat } from "../../src/process/proc.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft, markedBy } from "../support/real-processes.ts"
@@ -131,6 +131,22 @@ describeEachContainment("a child that ends well when it is canceled", (containme
     })
     expect(run.text).toEndWith("cleaned up\n")
     await expectNothingLeft(service, run.id)
+  })
+})
+
+describe("an order that names no execution", () => {
+  test("is for the session's latest, and refused before there is one", async () => {
+    await using service = await Service.start()
+    await using client = await clientOf(service)
+    const nothing = await refusal(client.call("control", { type: "CANCEL" }))
+    expect(nothing).toMatchObject({ reason: "PROCESS_NOT_FOUND" })
+    const first = await Steered.start(client, { argv: ["sleep", "1000"] })
+    const latest = await Steered.start(client, { argv: ["sleep", "1000"] })
+
+    const canceled = await client.call("control", { type: "CANCEL" })
+
+    expect(canceled).toMatchObject({ status: "canceled", execution_id: latest.id })
+    expect((await first.status()).state).toBe("running")
   })
 })
 

@@ -13,7 +13,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts"
 import { until } from "../support/until.ts"
 
 describeEachContainment("a keeper that is killed with five executions", (containment) => {
-  test("alone: the gateway ends the trees and itself, and the next start tells of all", async () => {
+  test("alone: the gateway ends the trees and itself; the next start tells of all", async () => {
     using folder = temporaryFolder()
     await using service = await startSmall(folder.path, containment)
     const { executions, processes } = await crowd(service, containment)
@@ -60,6 +60,50 @@ describeEachContainment("a keeper that is killed with five executions", (contain
 
     await expectAllLost(service.stateDir, containment, executions)
     expect([gateway, ...processes].filter(isStillThere)).toEqual([])
+  }, 40_000)
+})
+
+describe("a keeper that is killed while budgets forget their oldest output", () => {
+  test("leaves transcripts that verify from there on, and cursors that still fit", async () => {
+    using folder = temporaryFolder()
+    await using service = await Service.start({ stateDir: folder.path })
+    using client = await StreamClient.connect(await service.url())
+    const budgets = [{ bytes: 100_000 }, { bytes: 2_000_000 }, { lines: 50 }, { lines: 10_000 }]
+    const started = await Promise.all(
+      budgets.map((budget) =>
+        client.execute({ argv: ["seq", "1", "100000000"], budget, encoding: "base64" }),
+      ),
+    )
+    await until("all have wrapped", async () => {
+      const { executions } = await client.call("list", {})
+      return executions.every(({ dropped }) => dropped.bytes > 2_000_000)
+    })
+
+    process.kill(service.pid, "SIGKILL")
+    client.cut()
+    await service.exited
+    await using next = await Service.start({ stateDir: folder.path })
+    using reader = await StreamClient.connect(await next.url())
+
+    for (const { id: execution_id, output } of started) {
+      const verdict = await reader.call("transcript.verify", { execution_id })
+      const before = { bytes: output.bytes, lines: output.lines }
+      const kept = await reader.attach({ execution_id, encoding: "base64" })
+      const { bytes, lines, dropped } = await kept.completed
+      const rest = new StreamClient(await next.url(), new Map([[execution_id, output]]))
+      await rest.greeting
+      await rest.attach({ execution_id, encoding: "base64" })
+      await output.completed
+      rest.cut()
+
+      expect(verdict).toEqual({ verified: true, chain: `intact from ${dropped.bytes}` })
+      expect(kept.gaps).toEqual({ ...dropped, count: 1 })
+      expect(kept.lines + kept.gaps.lines).toBe(lines.stdout)
+      expect(output.bytes + output.gaps.bytes).toBe(bytes.stdout)
+      expect(output.lines + output.gaps.lines).toBe(lines.stdout)
+      expect(before.bytes).toBeGreaterThan(0)
+      expect([...kept.faults, ...output.faults]).toEqual([])
+    }
   }, 40_000)
 })
 

@@ -5,6 +5,7 @@ import { z } from "zod"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
+import { until } from "../support/until.ts"
 
 const timeoutMs = 20_000
 
@@ -23,9 +24,8 @@ describe("the log on standard output", () => {
     const service = await Service.start()
     using session = await RawSession.open(await service.url())
     const { id } = await session.run({ command: "sh -c 'exit 3'" })
-    await service[Symbol.asyncDispose]()
+    const lines = parsed(await wholeLog(service))
 
-    const lines = parsed(service.log)
     const ofExecution = lines.filter(({ executionId }) => executionId === id)
     expect(ofExecution.map(({ msg }) => msg)).toContain("execution ended")
     expect(ofExecution.at(-1)).toMatchObject({ outcome: { kind: "exited", exitCode: 3 } })
@@ -42,10 +42,9 @@ describe("the log on standard output", () => {
       labels: { note: "in-label" },
     })
     await session.refused("execute", { argv: ["in-refused"] })
-    await service[Symbol.asyncDispose]()
+    const log = (await wholeLog(service)).join("\n")
 
     expect(stdout).toBe("in-environment\nin-argv\n")
-    const log = service.log.join("\n")
     for (const secret of ["in-argv", "in-environment", "in-refused"]) {
       expect(log).not.toContain(secret)
     }
@@ -57,9 +56,8 @@ describe("the log on standard output", () => {
     const { session_id } = await session.heard("connected")
     const headers = { "x-request-id": "mine-42" }
     const response = await fetch(await service.url("/executions"), { headers })
-    await service[Symbol.asyncDispose]()
+    const lines = parsed(await wholeLog(service)).filter((line) => line.process === "gateway")
 
-    const lines = parsed(service.log).filter((line) => line.process === "gateway")
     expect(response.headers.get("x-request-id")).toBe("mine-42")
     expect(lines.find(({ requestId }) => requestId === "mine-42")).toMatchObject({
       method: "GET",
@@ -104,11 +102,18 @@ describe("a log file", () => {
 describe("a log for people", () => {
   test("is text, when that is asked for", async () => {
     const service = await Service.start({ flags: { "log-format": "pretty" } })
-    await service[Symbol.asyncDispose]()
+    const log = await wholeLog(service)
 
-    expect(service.log.join("\n")).toMatch(/INFO.*keeper: service ready/)
+    expect(log.join("\n")).toMatch(/INFO.*keeper: service ready/)
   })
 })
+
+/** Ends the service and waits for its last words. */
+async function wholeLog(service: Service): Promise<readonly string[]> {
+  await service[Symbol.asyncDispose]()
+  await until("its last line", () => service.log.at(-1)?.includes("service ended"))
+  return service.log
+}
 
 function parsed(lines: readonly string[]): z.infer<typeof Line>[] {
   return lines.map((line) => Line.parse(JSON.parse(line)))

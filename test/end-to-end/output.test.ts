@@ -93,6 +93,22 @@ describe("output arrives byte by byte as it was written", () => {
   )
 })
 
+describe("ten executions of one session", () => {
+  test.each(encodings)("do not mix their output, in %s", async (encoding) => {
+    using client = await StreamClient.connect(url)
+    const commands = Array.from({ length: 10 }, (_, index) => ["seq", `${index}`, "3", "500000"])
+
+    const runs = await Promise.all(commands.map((argv) => client.execute({ argv, encoding })))
+    const ends = await Promise.all(runs.map(({ output }) => output.completed))
+
+    const truths = await Promise.all(commands.map(runIndependently))
+    const hashes = truths.map(({ stdout }) => stdout.hash)
+    expect(runs.map(({ output }) => output.hash("stdout"))).toEqual(hashes)
+    expect(ends.map((completed) => completed.hashes?.stdout ?? "")).toEqual(hashes)
+    expect(runs.flatMap(({ output }) => output.faults)).toEqual([])
+  })
+})
+
 describe("noise read as text", () => {
   test("shows U+FFFD for what is no character, and counts it", async () => {
     const argv = fixture("noise.ts", 40_000_000)

@@ -112,6 +112,19 @@ describeEachContainment("a paused execution", (containment) => {
     expect(await run.ended()).toMatchObject({ status: "completed", exit_code: 0 })
   })
 
+  test("can be killed as it is", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, fixture("busy-tree.sh"))
+    const members = [await run.untilProcess("leader"), await run.untilProcess("grandchild")]
+
+    await run.execution.pause()
+    await run.execution.signal("KILL")
+
+    expect(await run.ended()).toMatchObject({ outcome: "signaled", signal: "SIGKILL" })
+    await expectNothingLeft(service, run.id, members)
+  })
+
   test("ends soon when its leader is killed from outside", async () => {
     await using service = await Service.start({ flags: { containment, linger: "100ms" } })
     await using client = await clientOf(service)

@@ -58,10 +58,13 @@ describe("a client that breaks off again and again, and changes its encoding eac
     30_000,
   )
 
-  test("has every byte once although it broke off inside a character, of both streams", async () => {
+  test("has every byte once although it broke off inside characters of both streams", async () => {
     using writer = await StreamClient.connect(url)
-    const command =
-      "printf 'a\\360\\237'; printf 'b\\342' >&2; read go; printf '\\230\\200c'; printf '\\202\\254d' >&2"
+    const command = [
+      "printf 'a\\360\\237'; printf 'b\\342' >&2",
+      "read go",
+      "printf '\\230\\200c'; printf '\\202\\254d' >&2",
+    ].join("\n")
     const { id } = await writer.execute({ command, stdin: "pipe", encoding: "base64" })
     const outputs = new Map<string, ReceivedOutput>()
     const first = await StreamClient.connect(url, outputs)

@@ -81,6 +81,36 @@ describe("a session that watches", () => {
   )
 })
 
+describe("many short executions at once", () => {
+  test(
+    "each have their answer, their start, their output and their end, in this order",
+    async () => {
+      await using service = await Service.start()
+      using session = await RawSession.open(await service.url())
+
+      const asked = Array.from({ length: 250 }, () =>
+        session.call("execute", { argv: ["echo", "hi"] }),
+      )
+      const started = await Promise.all(asked)
+      const ids = started.map(({ execution_id }) => execution_id)
+      await Promise.all(ids.map((id) => session.heard("process.completed", id)))
+
+      const lives = Map.groupBy(session.said.slice(1), ({ executionId }) => executionId)
+      const life = ["process.started", "process.output", "process.completed"]
+      expect(
+        ids.filter(
+          (id) =>
+            lives
+              .get(id)
+              ?.map(({ method }) => method)
+              .join() !== life.join(),
+        ),
+      ).toEqual([])
+    },
+    timeoutMs,
+  )
+})
+
 describe("a client that offers a protocol the service does not speak", () => {
   test("is answered without a choice", async () => {
     await using service = await Service.start()

@@ -60,6 +60,33 @@ describeEachContainment("a service that is told to end while ten executions are 
   }, 30_000)
 })
 
+describe("a service that is told to end", () => {
+  test("cuts every grace and linger short that is longer than its own", async () => {
+    const flags = { grace: "1h", linger: "1h", "shutdown-grace": "1500ms" }
+    await using service = await Service.start({ flags })
+    await using client = await clientOf(service)
+    const stubborn = await Steered.start(client, fixture("ignore-sigterm.sh"))
+    const draining = await Steered.start(client, fixture("hold-pipe.sh"))
+    const members = [
+      await stubborn.untilProcess("leader"),
+      await draining.untilProcess("grandchild"),
+    ]
+    await until("it is draining", async () => (await draining.status()).state === "draining")
+
+    const startedMs = performance.now()
+    service.kill("SIGTERM")
+    const exitCode = await service.exited
+
+    expect(exitCode).toBe(0)
+    expect(performance.now() - startedMs).toBeLessThan(3000)
+    expect(members.filter(isStillThere)).toEqual([])
+    expect(outcomesIn(service, [stubborn, draining])).toMatchObject([
+      { kind: "stopped", cause: "shutdown", exit: { signal: "SIGKILL" } },
+      { kind: "exited", exitCode: 0 },
+    ])
+  })
+})
+
 describe("a service that is told to end twice", () => {
   test("waits for nobody any more", async () => {
     await using service = await Service.start({ flags: { grace: "1m", "shutdown-grace": "1h" } })

@@ -24,23 +24,27 @@ function stage() {
   return { link, journal, live }
 }
 
-/** Opens as an operation does: what it reads with is there when the opening ends. */
+/** Opens as an operation does: its reader is there when the opening ends. */
 async function open(live: LiveExecutions, reader: Reader): Promise<Followed | null> {
   using _opening = live.opening(id)
   const followed = await live.follow(id)
-  followed?.readers.add(reader)
+  if (followed !== null) reader.reading = live.read(followed, reader)
   return followed
 }
 
 async function readBriefly(live: LiveExecutions): Promise<void> {
   const reader = new Reader()
-  const followed = await open(live, reader)
-  followed?.readers.delete(reader)
-  if (followed !== null) live.release(id, followed)
+  await open(live, reader)
+  reader.leave()
 }
 
 class Reader {
   readonly heard: string[] = []
+  reading: Disposable | null = null
+
+  leave(): void {
+    this.reading?.[Symbol.dispose]()
+  }
 
   advanced(): void {
     this.heard.push("advanced")
@@ -88,17 +92,17 @@ describe("an execution that is followed", () => {
     const [one, other] = [new Reader(), new Reader()]
     const opened = open(live, one)
     await link.callTo("follow").answer({ record: running })
-    const followed = await opened
-    if (followed === null) throw new Error("it is not followed")
+    await opened
     await open(live, other)
 
-    followed.readers.delete(one)
-    live.release(id, followed)
+    one.leave()
+    one.leave()
     expect(link.methods).toEqual(["follow"])
+    expect(live.readerCount).toBe(1)
 
-    followed.readers.delete(other)
-    live.release(id, followed)
+    other.leave()
     expect(link.methods).toEqual(["follow", "unfollow"])
+    expect(live.readerCount).toBe(0)
   })
 
   test("is followed on for a reader that comes while another one leaves", async () => {
@@ -134,11 +138,11 @@ describe("an execution that is followed", () => {
     const reader = new Reader()
     const opened = open(live, reader)
     await link.callTo("follow").answer({ record: running })
-    const followed = await opened
+    await opened
 
     live.take({ ...news, changes: [ended] })
-    followed?.readers.delete(reader)
-    if (followed !== null) live.release(id, followed)
+    expect(live.readerCount).toBe(1)
+    reader.leave()
 
     expect(reader.heard).toEqual(["ended"])
     expect(link.methods).toEqual(["follow"])
@@ -164,11 +168,15 @@ describe("an execution that is not live", () => {
   test("is read from the journal", async () => {
     const { link, journal, live } = stage()
     journal.write(ended)
-    const opened = open(live, new Reader())
+    const reader = new Reader()
+    const opened = open(live, reader)
     await link.callTo("follow").answer({ record: null })
 
     expect((await opened)?.record).toEqual(ended)
     expect(live.peek(id)).toBeNull()
+    expect(live.readerCount).toBe(1)
+    reader.leave()
+    expect(live.readerCount).toBe(0)
   })
 
   test("and not in the journal either is nothing", async () => {
@@ -196,6 +204,7 @@ describe("watchers", () => {
     const second = watch("second")
 
     live.take({ ...news, changes: [running, ended] })
+    expect(live.readerCount).toBe(2)
     first[Symbol.dispose]()
     live.take({ ...news, changes: [running] })
     second[Symbol.dispose]()

@@ -68,6 +68,15 @@ describe("a cursor", () => {
     expect(staged.link.methods).toEqual(["follow", "unfollow"])
   })
 
+  test("into the middle of something belongs to another execution, too", async () => {
+    using staged = new StagedExecution()
+    for (let line = 0; line < 20; line += 1) staged.write(`line ${line}\n`)
+    for (const cursor of ["1.0.1.5.0.0", "1.0.3k.2.0.0", "1.0.1c.8.1.7", "1.1.3k.0.0.0"]) {
+      const opened = await staged.operations.open(caller, staged.id, cursor)
+      expect(opened).toMatchObject({ ok: false, failure: { reason: "INVALID_PARAMS" } })
+    }
+  })
+
   test.each([["tail:"], ["tail:x"], ["since:"], ["since:never"], ["Start"], [" "]])(
     "%p is none",
     async (from) => {

@@ -53,7 +53,7 @@ describe("a zombie", () => {
   })
 
   test("is only called so while other threads of the process go on", async () => {
-    // Ends the first thread of a process that has more: from then on the process looks like a zombie.
+    // Ends the first thread of a process that has more: from then on it looks like a zombie.
     const program = `
       const { dlopen, FFIType } = require("bun:ffi")
       const { symbols } = dlopen("libc.so.6", {

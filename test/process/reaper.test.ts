@@ -2,10 +2,12 @@ import { describe, expect, test } from "bun:test"
 import { readStat } from "../../src/process/proc.ts"
 import { Reaper } from "../../src/process/reaper.ts"
 import { RealChild } from "../support/real-child.ts"
+import { subreaper } from "../support/subreaper.ts"
 import { until } from "../support/until.ts"
 
 describe("a reaper", () => {
   test("takes the zombies of adopted orphans away", async () => {
+    using _adopting = subreaper()
     using reaper = new Reaper()
     await using child = new RealChild("(sh -c 'echo \"orphan $$\"; exec sleep 1000' &); sleep 1000")
     reaper.isMine(child.pid, child.exited)
@@ -18,6 +20,7 @@ describe("a reaper", () => {
   })
 
   test("leaves Bun its own children, whose exit codes are not lost", async () => {
+    using _adopting = subreaper()
     using reaper = new Reaper()
 
     const codes = await Promise.all(
@@ -34,6 +37,7 @@ describe("a reaper", () => {
   })
 
   test("forgets a child that has ended: its pid may come back as an orphan's", async () => {
+    using _adopting = subreaper()
     using reaper = new Reaper()
     const child = Bun.spawn(["true"])
     reaper.isMine(child.pid, child.exited)

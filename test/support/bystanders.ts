@@ -3,7 +3,7 @@ import type { ExecutionView } from "../../src/protocol/execution-view.ts"
 import { RawSession } from "./raw-session.ts"
 import { Service, type ServiceOptions } from "./service.ts"
 
-/** A service with one execution that has ended and one that runs, which a refusal must not touch. */
+/** A service with an execution that has ended and one that runs: no refusal may touch them. */
 export class Bystanders implements AsyncDisposable {
   readonly service: Service
   readonly session: RawSession

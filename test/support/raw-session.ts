@@ -15,7 +15,7 @@ import {
 export type RawSessionOptions = { headers?: Record<string, string>; protocols?: string[] }
 
 type RequestId = number | string | null
-type Said = { method: string; params: unknown }
+type Said = { method: string; params: unknown; executionId: string | null }
 type Close = { code: number; reason: string }
 
 const Message = z.union([
@@ -120,7 +120,10 @@ export class RawSession implements Disposable {
     executionId?: string,
   ): Promise<NotificationOf<Name>> {
     const what = executionId === undefined ? name : `${name} of ${executionId}`
-    return this.#until(what, () => this.allHeard(name, executionId)[0])
+    return this.#until(what, () => {
+      const found = this.#said.find((said) => isNamed(said, name, executionId))
+      return found === undefined ? undefined : notificationSchemas[name].parse(found.params)
+    })
   }
 
   allHeard<Name extends NotificationName>(
@@ -128,7 +131,7 @@ export class RawSession implements Disposable {
     executionId?: string,
   ): NotificationOf<Name>[] {
     return this.#said
-      .filter(({ method, params }) => method === name && isAbout(params, executionId))
+      .filter((said) => isNamed(said, name, executionId))
       .map(({ params }) => notificationSchemas[name].parse(params))
   }
 
@@ -153,7 +156,7 @@ export class RawSession implements Disposable {
   }
 
   #take(message: z.infer<typeof Message>): void {
-    if ("method" in message) this.#said.push(message)
+    if ("method" in message) this.#said.push({ ...message, executionId: aboutWhom(message.params) })
     else this.#answers.set(message.id, message)
   }
 
@@ -192,8 +195,10 @@ const resultSchemas: { [Name in MethodName]: { result: z.ZodType<ResultOf<Name>>
 const notificationSchemas: { [Name in NotificationName]: z.ZodType<NotificationOf<Name>> } =
   notifications
 
-function isAbout(params: unknown, executionId: string | undefined): boolean {
-  if (executionId === undefined) return true
-  const { data } = z.object({ execution_id: z.string() }).safeParse(params)
-  return data?.execution_id === executionId
+function isNamed(said: Said, name: string, executionId: string | undefined): boolean {
+  return said.method === name && (executionId === undefined || said.executionId === executionId)
+}
+
+function aboutWhom(params: unknown): string | null {
+  return z.object({ execution_id: z.string() }).safeParse(params).data?.execution_id ?? null
 }

@@ -1,28 +1,30 @@
 import type { ProcessIdentity } from "../../src/execution/record.ts"
 import { executionMarker } from "../../src/process/forest.ts"
+import { reap } from "../../src/process/libc.ts"
+import { allPids, readEnvironment, readStat } from "../../src/process/proc.ts"
 import { signalProcess } from "../../src/process/signal-process.ts"
-import { descendantsOf, identify } from "./real-processes.ts"
+import { descendantsOf, identify, isStillThere } from "./real-processes.ts"
 import { until } from "./until.ts"
 
-/** A shell in a session of its own, as an execution's leader is; gone with all it told of. */
+type Options = { executionId?: string; env?: Record<string, string> }
+
+/** A shell in a session of its own, as an execution's leader is; gone with all it has started. */
 export class RealChild implements AsyncDisposable {
   readonly pid: number
-  readonly #process: Bun.Subprocess<"ignore", "pipe", "inherit">
+  readonly #mark = crypto.randomUUID()
+  readonly #process: Bun.Subprocess<"ignore", "pipe", "ignore">
   readonly #told: ProcessIdentity[] = []
   #text = ""
 
-  constructor(
-    script: string,
-    options: { executionId?: string; env?: Record<string, string> } = {},
-  ) {
-    const marker =
-      options.executionId === undefined ? {} : { [executionMarker]: options.executionId }
+  constructor(script: string, options: Options = {}) {
+    const { executionId, env } = options
+    const marker = executionId === undefined ? {} : { [executionMarker]: executionId }
     this.#process = Bun.spawn(["sh", "-c", script], {
       detached: true,
-      env: { ...process.env, ...options.env, ...marker },
+      env: { ...process.env, ...env, ...marker, TEST_CHILD: this.#mark },
       stdin: "ignore",
       stdout: "pipe",
-      stderr: "inherit",
+      stderr: "ignore",
     })
     this.pid = this.#process.pid
     void this.#listen()
@@ -45,15 +47,37 @@ export class RealChild implements AsyncDisposable {
     return identity
   }
 
+  /** The same for one that has been forked twice, once it is a child of this process. */
+  async toldOrphan(word: string): Promise<ProcessIdentity> {
+    const identity = await this.told(word)
+    await until("it is adopted", () => readStat(identity.pid)?.parent === process.pid)
+    return identity
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const one of descendantsOf(this.pid)) signalProcess(one, 9)
-    for (const one of this.#told) signalProcess(one, 9)
+    const known = [...this.#told.filter(isStillThere), ...markedBy(this.#mark)]
+    const all = [...known, ...known.flatMap(({ pid }) => descendantsOf(pid))]
+    for (const one of all) signalProcess(one, 9)
     this.#process.kill("SIGKILL")
     await this.#process.exited
+    // Those that this process has adopted are its own to take away.
+    const adopted = [...this.#told, ...all].filter(({ pid }) => pid !== this.pid)
+    await until("all are gone", () => {
+      for (const { pid } of adopted) reap(pid)
+      return !adopted.some(isStillThere)
+    })
   }
 
   async #listen(): Promise<void> {
     const decoder = new TextDecoder()
     for await (const piece of this.#process.stdout) this.#text += decoder.decode(piece)
   }
+}
+
+function markedBy(mark: string): ProcessIdentity[] {
+  return allPids().flatMap((pid) => {
+    const stat = readStat(pid)
+    const isMarked = readEnvironment(pid).split("\0").includes(`TEST_CHILD=${mark}`)
+    return stat === null || !isMarked ? [] : [{ pid, startTicks: stat.startTicks }]
+  })
 }

@@ -57,8 +57,3 @@ function thereIsRoom(write: () => void): boolean {
   write()
   return true
 }
-
-function written(write: () => void): boolean {
-  write()
-  return true
-}

@@ -16,7 +16,7 @@ export const caller: Caller = { principal: "local" }
 const noNews = { kind: "news", resync: false } as const
 const noon = new Date("2026-11-16T12:00:00.000Z")
 
-/** One execution on a real transcript, and the gateway's operations on it: only the keeper is ours. */
+/** An execution with a real transcript and the gateway's operations: only the keeper is ours. */
 export class StagedExecution implements Disposable {
   readonly id = sampleId(7)
   readonly journal = new RecordBook()

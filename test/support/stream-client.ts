@@ -11,7 +11,7 @@ import { type NotificationOf, notifications } from "../../src/protocol/notificat
 import { ReceivedOutput } from "./received-output.ts"
 
 /** The service's refusal of a request. */
-export class Refused extends Error {
+class Refused extends Error {
   readonly error: WireError
 
   constructor(error: WireError) {
@@ -64,7 +64,7 @@ export class StreamClient implements Disposable {
     this.#socket.addEventListener("close", ({ code }) => {
       const error = new Error(`the service closed the connection (${code})`)
       this.#greeting.reject(error)
-      for (const { reject } of this.#waiting.values()) reject(error)
+      for (const waiting of this.#waiting.values()) waiting.reject(error)
       if (!this.#isCut) for (const output of this.#outputs.values()) output.fail(error)
       resolve({ code })
     })
