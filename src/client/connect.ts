@@ -112,7 +112,8 @@ class ConnectedClient implements Client {
   ): Promise<RemoteExecution> {
     const followed = Promise.withResolvers<Delivery>()
     offered(followed.promise)
-    const result = await this.#calls.result("execute", withIdempotencyKey("execute", params), {
+    const request = withIdempotencyKey("execute", { ...params, acknowledges: true })
+    const result = await this.#calls.result("execute", request, {
       answered: (answer, session) => {
         const delivery = this.#followStarted(params, options, answer, session)
         if (delivery.ok) return followed.resolve(delivery.value)
@@ -160,7 +161,7 @@ class ConnectedClient implements Client {
     answer: ResultOf<"execute">,
     session: Session,
   ): Result<Delivery, AlreadyAttachedError> {
-    const { subscription } = answer
+    const { subscription, ack_after_bytes: ackAfterBytes = null } = answer
     // Where an earlier execution was found again, only an attach says where its output begins.
     const isAttached = answer.repeated !== true && subscription !== undefined
     return this.#follow({
@@ -170,7 +171,7 @@ class ConnectedClient implements Client {
       role: "driver",
       encoding: params.encoding ?? "utf8",
       output: options.output ?? "keep",
-      attached: isAttached ? { session, subscription } : null,
+      attached: isAttached ? { session, subscription, ackAfterBytes } : null,
       firstRefusalIsFinal: false,
     })
   }

@@ -1,12 +1,13 @@
 import type { Encoding } from "../protocol/execute.ts"
 import { failure, failureFrom } from "../protocol/failure.ts"
 import type { ResultOf, Role } from "../protocol/methods.ts"
+import { Acknowledgements } from "./acknowledgements.ts"
 import { CallError, DetachedError } from "./client-error.ts"
 import type { ClientLimits } from "./client-limits.ts"
 import { completedFrom } from "./completed-from.ts"
 import type { Connection } from "./connection.ts"
 import { aborted, delay } from "./delay.ts"
-import type { OutputEvent } from "./execution-event.ts"
+import { type ExecutionEvent, type OutputEvent, weightOf } from "./execution-event.ts"
 import { Inbox } from "./inbox.ts"
 import type { ExecutionNotice } from "./incoming.ts"
 import { offered } from "./offered.ts"
@@ -21,9 +22,16 @@ export type DeliveryOptions = {
   encoding: Encoding
   output: "keep" | "ignore"
   /** What `execute` has attached already; null when it is still to be done. */
-  attached: { session: Session; subscription: number } | null
+  attached: Attached | null
   /** Whether somebody waits to hear of a refusal, even one that would pass. */
   firstRefusalIsFinal: boolean
+}
+
+export type Attached = {
+  session: Session
+  subscription: number
+  /** How much may be taken before an `ack`; null when the server waits for none. */
+  ackAfterBytes: number | null
 }
 
 export type DeliveryWorld = {
@@ -36,7 +44,12 @@ export type DeliveryWorld = {
 type State =
   /** Wants to be attached: there is no session, or the server has not agreed yet. */
   | { kind: "away" }
-  | { kind: "attached"; session: Session; subscription: number }
+  | {
+      kind: "attached"
+      session: Session
+      subscription: number
+      acknowledgements: Acknowledgements | null
+    }
   /** Detached on purpose: the queue is full, or the output cannot be had. Only the end is asked. */
   | { kind: "apart"; session: Session }
   | { kind: "over" }
@@ -65,11 +78,13 @@ export class Delivery {
     this.#options = options
     this.#world = world
     this.executionId = executionId
-    this.inbox = new Inbox({ executionId, pid, from, output, queueBytes }, () => this.#eventTaken())
+    this.inbox = new Inbox({ executionId, pid, from, output, queueBytes }, (event) =>
+      this.#eventTaken(event),
+    )
     this.ready = this.#ready.promise
     offered(this.ready)
     this.#state = { kind: "away" }
-    if (attached !== null) this.#attached(attached.session, attached.subscription)
+    if (attached !== null) this.#attached(attached)
     if (pid !== null) this.inbox.life("started", pid)
     this.#running = this.#run().catch((error: unknown) => this.fail(error))
   }
@@ -133,11 +148,11 @@ export class Delivery {
     await session?.ask("detach", { execution_id: this.executionId })
   }
 
-  #enter(state: State): void {
+  #enter(state: State, left = new AbortController()): void {
     if (this.#state.kind === "over") return
     this.#state = state
     this.#left.abort()
-    this.#left = new AbortController()
+    this.#left = left
     if (state.kind === "over") this.#world.over()
   }
 
@@ -146,8 +161,11 @@ export class Delivery {
     if (isAttached && this.inbox.queue.isFull) this.#enter({ kind: "apart", session })
   }
 
-  #eventTaken(): void {
-    const { queue } = this.inbox
+  #eventTaken(event: ExecutionEvent): void {
+    const { queue, isTakenOut } = this.inbox
+    if (this.#state.kind === "attached" && "next" in event) {
+      this.#state.acknowledgements?.taken(event.next, weightOf(event), isTakenOut)
+    }
     if (this.#state.kind === "apart" && queue.hasRoom && queue.isOpen) {
       this.#enter({ kind: "away" })
     }
@@ -198,10 +216,12 @@ export class Delivery {
     if (session === null) return
     if (this.inbox.pid === null && !(await this.#learnPid(session, left))) return
     const { executionId: execution_id, encoding, role } = this.#options
-    const params = { execution_id, from: this.inbox.received, encoding, role }
+    const acknowledges = role === "driver"
+    const params = { execution_id, from: this.inbox.received, encoding, role, acknowledges }
     const answer = await session.ask("attach", params, (result) => {
       if (left.aborted) return this.#unsubscribe(session)
-      this.#attached(session, result.subscription)
+      const { subscription, ack_after_bytes: ackAfterBytes = null } = result
+      this.#attached({ session, subscription, ackAfterBytes })
       this.inbox.attached(result.state, result.from)
     })
     if (!answer.ok) await this.#notAttached(answer.failure, left)
@@ -226,9 +246,15 @@ export class Delivery {
     offered(session.ask("detach", { execution_id: this.executionId }))
   }
 
-  #attached(session: Session, subscription: number): void {
+  #attached({ session, subscription, ackAfterBytes }: Attached): void {
     this.#wasAttached = true
-    this.#enter({ kind: "attached", session, subscription })
+    const left = new AbortController()
+    const { executionId } = this
+    const acknowledgements =
+      ackAfterBytes === null
+        ? null
+        : new Acknowledgements({ executionId, session, afterBytes: ackAfterBytes }, left.signal)
+    this.#enter({ kind: "attached", session, subscription, acknowledgements }, left)
     this.#ready.resolve()
   }
 

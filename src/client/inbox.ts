@@ -22,18 +22,20 @@ export class Inbox {
   readonly ended: Promise<Completed>
 
   readonly #options: InboxOptions
+  readonly #eventTaken: (event: ExecutionEvent) => void
   readonly #life: LifeSigns
   readonly #ended = Promise.withResolvers<Completed>()
   #endIsKnown = false
   #received: string // the cursor after what came in
   #taken: string // the cursor after what was taken out
 
-  /** `taken` runs after each event that is taken out. */
-  constructor(options: InboxOptions, taken: () => void) {
+  /** `taken` runs after each event that is taken out, or dropped as it came. */
+  constructor(options: InboxOptions, taken: (event: ExecutionEvent) => void) {
     this.#options = options
+    this.#eventTaken = taken
     this.queue = new OutputQueue(options.queueBytes, (event) => {
       if ("next" in event) this.#taken = event.next
-      taken()
+      taken(event)
     })
     this.#life = new LifeSigns(options.pid)
     this.#received = options.from
@@ -60,6 +62,11 @@ export class Inbox {
     return this.#options.output === "ignore" ? this.#received : this.#taken
   }
 
+  /** Whether all output that came was taken. */
+  get isTakenOut(): boolean {
+    return this.#options.output === "ignore" || this.queue.isEmpty
+  }
+
   learnPid(pid: number | null): void {
     this.#life.learnPid(pid)
   }
@@ -81,6 +88,7 @@ export class Inbox {
   output(event: OutputEvent): void {
     this.#received = event.next
     if (this.#options.output === "keep") this.queue.push(event)
+    else this.#eventTaken(event)
   }
 
   gap(gap: GapNotice): void {

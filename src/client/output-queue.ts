@@ -27,6 +27,10 @@ export class OutputQueue {
     return this.#weight <= this.#boundBytes / 2
   }
 
+  get isEmpty(): boolean {
+    return this.#events.length === 0
+  }
+
   get isOpen(): boolean {
     return this.#ending.kind === "open"
   }

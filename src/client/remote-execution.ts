@@ -15,7 +15,8 @@ export interface RemoteExecution extends AsyncDisposable {
   readonly pid: number | null
   /**
    * Everything in order, `completed` last; one consumer at a time. What is not taken waits here up
-   * to a bound and beyond it on the server. Fails when the output is no longer to be had.
+   * to a bound and beyond it on the server; with the budget policy `block` the child waits for who
+   * drives it to take it. Fails when the output is no longer to be had.
    */
   output(): AsyncIterable<ExecutionEvent>
   /** The end, whether or not anybody reads the output. */

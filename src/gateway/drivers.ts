@@ -8,6 +8,8 @@ import type { Caller, Driver, OutputFeed } from "./ports.ts"
 /** How far behind what was sent a driver that acknowledges nothing is taken to be. */
 const trailBytes = 16 * 1024 * 1024
 const marksPerTrail = 16
+const acksPerBudget = 16
+const minAckBytes = 4 * 1024
 
 /** Keeps the keeper informed of who drives what, and of what the slowest of them has taken. */
 export class Drivers {
@@ -18,10 +20,10 @@ export class Drivers {
     this.#link = link
   }
 
-  drive(caller: Caller, feed: OutputFeed): Driver {
+  drive(caller: Caller, feed: OutputFeed, acknowledges = false): Driver {
     const { spec } = feed.record()
     const driven = this.#driven(feed.executionId)
-    const taken = new TakenOutput(feed.position(), trailOf(spec.budget))
+    const taken = new TakenOutput(feed.position(), trailOf(spec.budget), acknowledges)
     const place: DriverPlace = { principal: caller.principal, taken }
     driven.places.add(place)
     // Only a budget that blocks, or a lease, makes it matter to the keeper who drives.
@@ -29,6 +31,7 @@ export class Drivers {
     const matters = blocks || spec.onDisconnect === "cancel"
     if (matters) driven.tell()
     return {
+      ackAfterBytes: blocks && acknowledges ? ackAfterBytes(spec.budget) : null,
       sent() {
         if (blocks && taken.sent(feed.position(), isStuck(feed))) driven.tell()
       },
@@ -114,11 +117,12 @@ class TakenOutput {
   readonly #trailBytes: number
   #floor: Position
   #marks: Position[] = []
-  #acknowledges = false
+  #acknowledges: boolean
 
-  constructor(from: Position, trail: number) {
+  constructor(from: Position, trail: number, acknowledges: boolean) {
     this.#floor = from
     this.#trailBytes = trail
+    this.#acknowledges = acknowledges
   }
 
   get floor(): Position {
@@ -162,6 +166,10 @@ class TakenOutput {
  */
 function trailOf({ bytes, lines }: Budget): number {
   return lines === null ? Math.min(trailBytes, Math.floor(bytes / 4)) : 0
+}
+
+function ackAfterBytes({ bytes }: Budget): number {
+  return Math.max(minAckBytes, Math.floor(bytes / acksPerBudget))
 }
 
 function lowest(positions: Position[]): Position | null {

@@ -122,7 +122,7 @@ export function createOperations(ports: OperationPorts): Operations {
       return ok(new TranscriptFeed(followed, start, transcripts(), live))
     },
 
-    drive: (caller, feed) => drivers.drive(caller, feed),
+    drive: (caller, feed, acknowledges) => drivers.drive(caller, feed, acknowledges),
 
     watch: (_caller, labels, changed) =>
       live.watch((record) => {

@@ -121,8 +121,11 @@ export interface Operations {
   ): Answer<ResultOf<"transcript.verify">>
   /** Opens the output of an execution at a cursor, `start` or `tail`. The caller disposes it. */
   open(caller: Caller, executionId: string, from: string): Answer<OutputFeed>
-  /** Makes the reader of a feed a driver: whom a blocked child waits for, who holds the lease. */
-  drive(caller: Caller, feed: OutputFeed): Driver
+  /**
+   * Makes the reader of a feed a driver: whom a blocked child waits for, who holds the lease. What
+   * was sent to one that acknowledges is kept until it says so, from the first byte on.
+   */
+  drive(caller: Caller, feed: OutputFeed, acknowledges: boolean): Driver
   /** Every change of state the caller may see, until disposed. */
   watch(
     caller: Caller,
@@ -132,6 +135,8 @@ export interface Operations {
 }
 
 export interface Driver extends Disposable {
+  /** How much it may take before it should acknowledge; null when nobody waits for that. */
+  readonly ackAfterBytes: number | null
   /** It reads no more for now, but is still there: a child may wait for it, a lease is held. */
   standBy(): void
   /** What the feed has delivered was handed to the driver. */

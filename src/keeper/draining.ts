@@ -22,13 +22,36 @@ export async function lingerUntilEmpty(
   return false
 }
 
-/** Pipes end when their last holder is gone; one who holds them outside the tree may never go. */
+/** Where the service itself was held up, one look sees no progress; several in a row do. */
+const looksAtSilence = 4
+const shortestPatienceMs = 200
+/** More than pipes hold: whoever writes so much after the end is none of ours. */
+const mostLeftBytes = 4_194_304
+
+/**
+ * What is in the pipes when the tree is empty belongs to the record, however long reading it takes.
+ * Pipes end when their last holder is gone; one who holds them outside the tree may never go: it
+ * is given up on after a while without a byte.
+ */
 export async function readToTheEnd(
-  recorder: Recorder,
+  recorder: Pick<Recorder, "done" | "takenBytes" | "release" | "cancel">,
   patienceMs: number,
   clock: Clock,
 ): Promise<void> {
+  const atStart = recorder.takenBytes
+  let last = atStart
+  let looks = 0
+  const look = () => {
+    const taken = recorder.takenBytes
+    looks = taken === last ? looks + 1 : 0
+    last = taken
+    if (looks >= looksAtSilence || taken - atStart > mostLeftBytes) recorder.cancel()
+    else next = clock.after(everyMs, look)
+  }
+  const everyMs = Math.max(patienceMs, shortestPatienceMs) / looksAtSilence
   recorder.release()
-  using _patience = clock.after(patienceMs, () => recorder.cancel())
+  let next = clock.after(everyMs, look)
+  using stack = new DisposableStack()
+  stack.defer(() => next[Symbol.dispose]())
   await recorder.done
 }

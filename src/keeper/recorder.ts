@@ -39,6 +39,7 @@ export class Recorder {
   #floor: Position | null = null
   #isDiskFull = false
   #paidUntilMs = 0
+  #takenBytes = 0
 
   constructor(
     outputs: ReadonlyArray<{ stream: StreamName; output: ChildOutput }>,
@@ -61,6 +62,11 @@ export class Recorder {
     this.failed = new Promise((_, reject) => {
       this.done.catch(reject)
     })
+  }
+
+  /** Bytes read from the child so far. */
+  get takenBytes(): number {
+    return this.#takenBytes
   }
 
   /** Up to where every driver has taken the output; null when nobody drives. */
@@ -88,6 +94,7 @@ export class Recorder {
       if (this.#policy === "block") await this.#room()
       const bytes = await output.read()
       if (bytes === null) return
+      this.#takenBytes += bytes.length
       this.#record(stream, bytes)
       this.#events.advanced(bytes.length)
       // Others have their turn after every read, and the pipe fills meanwhile: a flood is read in

@@ -111,9 +111,12 @@ export function gatewaySettings(
   }
 }
 
-/** The same for the same request, whatever the order of its fields. */
+/**
+ * The same for the same request, whatever the order of its fields. How a driver takes the output
+ * is no part of what is run: a repeat may come from one who takes it another way.
+ */
 export function fingerprint(request: ExecuteParams): string {
-  const { idempotency_key: _, ...rest } = request
+  const { idempotency_key: _, acknowledges: __, ...rest } = request
   return createHash("sha256").update(canonical(rest)).digest("hex")
 }
 

@@ -25,6 +25,7 @@ function openLibc() {
 const O_CLOEXEC = 0o2000000
 const O_NONBLOCK = 0o4000
 const F_SETFL = 4
+const F_DUPFD_CLOEXEC = 1030
 const F_SETPIPE_SZ = 1031
 const LOCK_EX = 2
 const LOCK_NB = 4
@@ -51,6 +52,13 @@ export function growPipe(fd: number, bytes: number): void {
 /** Of our end only: the child's is another open file. */
 export function setNonblocking(fd: number): void {
   if (symbols.fcntl(fd, F_SETFL, BigInt(O_NONBLOCK)) !== 0) throw systemError("fcntl")
+}
+
+/** Another descriptor of the same open file, which stays when the first is closed. */
+export function duplicate(fd: number): number {
+  const copy = symbols.fcntl(fd, F_DUPFD_CLOEXEC, 3n)
+  if (copy < 0) throw systemError("fcntl")
+  return copy
 }
 
 /** Takes an exclusive lock on an open file; false when somebody else has it. */

@@ -1,14 +1,15 @@
 import type { TerminalSize } from "../execution/spec.ts"
 import type { ChildInput, ChildOutput } from "../keeper/ports.ts"
+import { duplicate } from "./libc.ts"
+import { PipeInput } from "./pipe-input.ts"
+import { openMasters } from "./terminal-master.ts"
 
 const endOfTransmission = 4
 const lineFeed = 10
-const largestWriteBytes = 65_536
-const drainLimitMs = 100
 
 /**
- * The master side of a pseudo-terminal. It cannot be made to wait: what the child writes is here at
- * once, so the keeper takes it as fast as it comes.
+ * The master side of a pseudo-terminal. Its output cannot be made to wait: what the child writes is
+ * here at once, so the keeper takes it as fast as it comes.
  */
 export class PseudoTerminal implements ChildOutput, ChildInput {
   /**
@@ -17,11 +18,12 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
    */
   readonly options: Bun.TerminalOptions
   readonly #arrived: Uint8Array[] = []
+  readonly #openBefore = openMasters()
   #terminal: Bun.Terminal | null = null
+  #input: ChildInput | null = null
   #isInsideLine = false
   #ended = false
   #wakeReader: (() => void) | null = null
-  #wakeWriter: (() => void) | null = null
 
   constructor(size: TerminalSize) {
     this.options = {
@@ -33,13 +35,15 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
         this.#wakeReader?.()
       },
       exit: () => this.#end(),
-      drain: () => this.#wakeWriter?.(),
     }
   }
 
-  /** What Bun.spawn made of the options. */
+  /** What Bun.spawn made of the options, in the same turn of the event loop. */
   attach(terminal: Bun.Terminal): void {
     this.#terminal = terminal
+    const masters = [...openMasters()]
+    const master = masters.find(([number]) => !this.#openBefore.has(number))
+    this.#input = master === undefined ? unbounded(terminal) : new PipeInput(duplicate(master[1]))
   }
 
   async read(): Promise<Uint8Array | null> {
@@ -58,15 +62,8 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
   }
 
   async write(bytes: Uint8Array): Promise<number> {
-    let taken = 0
-    while (taken < bytes.length && !this.#ended) {
-      const piece = bytes.subarray(taken, taken + largestWriteBytes)
-      this.#terminal?.write(piece)
-      this.#isInsideLine = piece.at(-1) !== lineFeed
-      taken += piece.length
-      // `drain` does not come for a write that went out at once: never wait for it alone.
-      if (taken < bytes.length) await this.#drained()
-    }
+    const taken = (await this.#input?.write(bytes)) ?? 0
+    if (taken > 0) this.#isInsideLine = bytes[taken - 1] !== lineFeed
     return taken
   }
 
@@ -75,10 +72,10 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
    * only hands the child what was typed so far.
    */
   close(): void {
-    if (this.#ended) return
     const times = this.#isInsideLine ? 2 : 1
-    this.#terminal?.write(new Uint8Array(times).fill(endOfTransmission))
     this.#isInsideLine = false
+    // What does not fit before the terminal is closed has nobody left to read it.
+    void this.#input?.write(new Uint8Array(times).fill(endOfTransmission))
   }
 
   resize(size: TerminalSize): void {
@@ -92,18 +89,18 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
 
   #end(): void {
     this.#ended = true
+    this.#input?.close()
     this.#wakeReader?.()
-    this.#wakeWriter?.()
   }
+}
 
-  #drained(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(done, drainLimitMs)
-      this.#wakeWriter = done
-      function done() {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+/** Bun's own write takes everything into memory, and does not say when the child has read it. */
+function unbounded(terminal: Bun.Terminal): ChildInput {
+  return {
+    async write(bytes) {
+      terminal.write(bytes)
+      return bytes.length
+    },
+    close: () => undefined,
   }
 }

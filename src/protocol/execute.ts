@@ -17,6 +17,13 @@ export const Labels = z
   .refine((labels) => Object.keys(labels).length <= 32, "at most 32 labels")
 export type Labels = z.infer<typeof Labels>
 
+export const acknowledges = z
+  .boolean()
+  .describe("with policy `block`, only what this driver acknowledges counts as taken")
+export const ackAfterBytes = z
+  .int()
+  .describe("for a driver that acknowledges: `ack` after so much, and when nothing more is there")
+
 export const ExecuteParams = z
   .object({
     command: withoutNul.min(1).max(1_048_576).optional().describe("a command line"),
@@ -43,6 +50,7 @@ export const ExecuteParams = z
       })
       .optional(),
     encoding: Encoding.default("utf8"),
+    acknowledges: acknowledges.optional(),
     idempotency_key: z.string().min(1).max(256).optional(),
     on_disconnect: z.enum(["keep", "cancel"]).default("keep"),
     labels: Labels.default({}),
@@ -68,12 +76,14 @@ export const ExecuteResult = z.discriminatedUnion("status", [
     pid: z.int(),
     pgid: z.int(),
     subscription: z.int().optional(),
+    ack_after_bytes: ackAfterBytes.optional(),
     repeated: z.boolean().optional().describe("true when an idempotency key found an earlier one"),
   }),
   z.object({
     status: z.literal("queued"),
     execution_id: z.string(),
     subscription: z.int().optional(),
+    ack_after_bytes: ackAfterBytes.optional(),
     repeated: z.boolean().optional(),
   }),
 ])

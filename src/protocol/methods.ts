@@ -3,7 +3,14 @@ import { SignedReceipt } from "../execution/receipt.ts"
 import { StoppedProcess, StreamName, Survivor } from "../execution/record.ts"
 import { StateKind } from "../execution/state.ts"
 import { Claim, Verdict } from "../execution/verdict.ts"
-import { Encoding, ExecuteParams, ExecuteResult, Labels } from "./execute.ts"
+import {
+  ackAfterBytes,
+  acknowledges,
+  Encoding,
+  ExecuteParams,
+  ExecuteResult,
+  Labels,
+} from "./execute.ts"
 import { ExecutionView } from "./execution-view.ts"
 
 const executionId = z.string().min(1).max(64).describe("an execution's id, or a unique prefix")
@@ -68,6 +75,7 @@ export const AttachParams = z.object({
   from,
   encoding: Encoding.default("utf8"),
   role: Role.default("observer"),
+  acknowledges: acknowledges.optional(),
 })
 export type AttachParams = z.infer<typeof AttachParams>
 
@@ -77,6 +85,7 @@ const AttachResult = z.object({
   from: z.string().describe("the cursor where output will begin"),
   available_from: z.string().describe("the oldest cursor that is still kept"),
   subscription: z.int().describe("stands in binary frames"),
+  ack_after_bytes: ackAfterBytes.optional(),
 })
 
 export const OutputChunk = z.object({

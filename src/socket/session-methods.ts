@@ -141,13 +141,11 @@ async function execute(
   session.latestExecution = record.id
   const feed = await operations.open(caller, record.id, "start")
   if (!feed.ok) return feed
-  const wanted = { encoding: params.encoding, role: "driver" as const }
-  const subscription = subscribe(session, feed.value, wanted)
+  const subscription = subscribe(session, feed.value, { ...params, role: "driver" })
   if (!subscription.ok) return subscription
-  const { number } = subscription.value
   const announce = repeated ? null : ("started" as const)
   return ok({
-    result: executeResult(record, number, repeated),
+    result: executeResult(record, subscription.value, repeated),
     afterwards: () => subscription.value.begin(announce),
     abandon: () => subscription.value[Symbol.dispose](),
   })
@@ -155,11 +153,12 @@ async function execute(
 
 function executeResult(
   record: ExecutionRecord,
-  subscription: number,
+  subscription: Subscription,
   repeated: boolean,
 ): ExecuteResult {
   const execution_id = record.id
-  const more = repeated ? { subscription, repeated } : { subscription }
+  const subscribed = { subscription: subscription.number, ...ackAfter(subscription) }
+  const more = repeated ? { ...subscribed, repeated } : subscribed
   if (record.leader === null) return { status: "queued", execution_id, ...more }
   const { pid } = record.leader
   return { status: "started", execution_id, pid, pgid: pid, ...more }
@@ -182,17 +181,23 @@ async function attach(
       from: feed.from,
       available_from: feed.availableFrom,
       subscription: subscription.value.number,
+      ...ackAfter(subscription.value),
     },
     afterwards: () => subscription.value.begin(null),
     abandon: () => subscription.value[Symbol.dispose](),
   })
 }
 
+function ackAfter({ driver }: Subscription): { ack_after_bytes?: number } {
+  const bytes = driver?.ackAfterBytes ?? null
+  return bytes === null ? {} : { ack_after_bytes: bytes }
+}
+
 /** One subscription per session and execution: a second one takes the first one's place. */
 function subscribe(
   session: SessionScope,
   feed: OutputFeed,
-  wanted: { encoding: Encoding; role: Role },
+  wanted: { encoding: Encoding; role: Role; acknowledges?: boolean | undefined },
 ): Result<Subscription, Failure> {
   const { executionId } = feed
   const earlier = session.subscriptions.get(executionId)
@@ -203,11 +208,12 @@ function subscribe(
     return number
   }
   const drives = wanted.role === "driver" && !hasEnded(feed.record())
+  const acknowledges = wanted.acknowledges ?? false
   using _earlierDriver = session.takeStandBy(executionId)
   const subscription = new Subscription(feed, {
     number: number.value,
     encoding: wanted.encoding,
-    driver: drives ? session.operations.drive(session.caller, feed) : null,
+    driver: drives ? session.operations.drive(session.caller, feed, acknowledges) : null,
     socket: session,
     over: () => {
       if (session.subscriptions.get(executionId) === subscription) {

@@ -177,6 +177,7 @@ describe("after a reconnect", () => {
       from: "at-1",
       role: "driver",
       encoding: "base64",
+      acknowledges: true,
     })
   })
 

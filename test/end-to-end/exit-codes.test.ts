@@ -61,6 +61,19 @@ describe("the end of a child", () => {
     })
   })
 
+  test("cuts off nothing of what is still in the pipe, not even without any linger", async () => {
+    await using service = await Service.start({ flags: { linger: "0s", grace: "0s" } })
+    await using client = await clientOf(service)
+    const encoding = "binary" as const
+    const flood = { argv: ["head", "-c", "5000000", "/dev/zero"], encoding }
+
+    for (let round = 0; round < 5; round++) {
+      const runs = await Promise.all(Array.from({ length: 8 }, () => Steered.start(client, flood)))
+      const ends = await Promise.all(runs.map((run) => run.ended()))
+      expect(ends.map(({ bytes }) => bytes.stdout)).toEqual(Array(8).fill(5_000_000))
+    }
+  }, 20_000)
+
   test("comes after its last byte, on both streams", async () => {
     await using service = await Service.start()
     await using client = await clientOf(service)

@@ -175,6 +175,53 @@ describe("a reader that does not read", () => {
   )
 })
 
+describe("a page of a transcript", () => {
+  test(
+    "is read as it is taken, and is whole however long it is",
+    async () => {
+      const id = await start({ command: "seq 1 1200000" })
+      const { bytes } = await ended(id)
+      const page = methods["transcript.read"].result
+      let text = ""
+      let from = "start"
+      for (let isOver = false; !isOver; ) {
+        const path = `/executions/${id}/transcript?limit_bytes=5000000&from=${from}`
+        const { chunks, next, ended: isLast } = await http.call(page, "GET", path)
+        const part = chunks.map(({ data }) => data).join("")
+        expect(part.length).toBeLessThan(5_100_000)
+        text += part
+        from = next
+        isOver = isLast
+      }
+      expect(text.length).toBe(bytes.stdout)
+      expect(text.endsWith("\n1199999\n1200000\n")).toBe(true)
+    },
+    timeoutMs,
+  )
+
+  test(
+    "waits on disk for those who do not read it",
+    async () => {
+      await using other = await Service.start()
+      const url = await other.url("/")
+      const talk = new HttpTalk(url.replace(/\/$/, ""))
+      const command = { command: "seq 1 1200000" }
+      const { execution_id } = await talk.call(ExecuteResult, "POST", "/executions", command)
+      await hashOf(await talk.fetch(`/executions/${execution_id}/output`))
+      using readers = new DisposableStack()
+      for (let count = 0; count < 30; count += 1) {
+        const reader = readers.use(await TcpTalk.connect(url))
+        const path = `/executions/${execution_id}/transcript?limit_bytes=8388608`
+        await reader.ask(`GET ${path}`, { Host: new URL(url).host })
+        reader.goDeaf()
+      }
+      expect((await talk.fetch("/health")).status).toBe(200)
+      expect(memoryOf(other.gatewayPid).peakMb).toBeLessThan(400)
+    },
+    timeoutMs,
+  )
+})
+
 describe("a body without end", () => {
   test(
     "is refused at its limit",

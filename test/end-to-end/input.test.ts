@@ -142,7 +142,7 @@ describeEachContainment("a child that does not read", (containment) => {
     await run.untilLine(/^ready$/)
 
     let isTaken = false
-    const writing = run.execution.write(new Uint8Array(mebibyte)).then(() => {
+    const writing = run.execution.write(new Uint8Array(mebibyte)).finally(() => {
       isTaken = true
     })
     const taken = async () => (await run.status()).stdin_bytes

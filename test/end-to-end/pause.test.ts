@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { readStat } from "../../src/process/proc.ts"
 import { signalProcess } from "../../src/process/signal-process.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
-import { expectNothingLeft, markedBy, ticksOf } from "../support/real-processes.ts"
+import { expectNothingLeft, isStillThere, markedBy, ticksOf } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
 import { Service } from "../support/service.ts"
 import { clientOf, fixture, Steered, shell } from "../support/steered.ts"
@@ -142,6 +142,21 @@ describeEachContainment("a paused execution", (containment) => {
     const { killed_after_exit: killed } = await run.receipt()
     expect(killed.map(({ pid }) => pid)).toContain(grandchild.pid)
     await expectNothingLeft(service, run.id, [leader, grandchild])
+  })
+})
+
+describeEachContainment("a paused execution whose service is killed", (containment) => {
+  test("dies with its whole tree all the same", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, fixture("busy-tree.sh"))
+    const members = [await run.untilProcess("leader"), await run.untilProcess("grandchild")]
+    await run.execution.pause()
+
+    service.kill("SIGKILL")
+
+    await until("its tree is gone", () => !members.some(isStillThere))
+    expect(markedBy(run.id)).toEqual([])
   })
 })
 

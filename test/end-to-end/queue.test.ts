@@ -49,8 +49,10 @@ describe("a service whose places are all taken", () => {
     await gate.execution.cancel()
     await Promise.all(queued.map((run) => run.ended()))
 
-    const times = await Promise.all(queued.map(async (run) => (await run.status()).started_at))
-    expect(times.toSorted()).toEqual(times)
+    const times = await Promise.all(
+      queued.map(async (run) => Date.parse((await run.status()).started_at ?? "")),
+    )
+    expect(times.toSorted((a, b) => a - b)).toEqual(times)
     expect(queued.map(({ text }) => text.trim())).toEqual(names)
   })
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import type { Client } from "../../src/client/connect.ts"
 import { CallError } from "../../src/client/client-error.ts"
+import type { Client } from "../../src/client/connect.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { seededRandom } from "../support/seeded-random.ts"
@@ -27,7 +27,7 @@ describeEachContainment("many executions that are steered by many at once", (con
     await using rival = await clientOf(service)
     const random = seededRandom(20_261_116)
     const pick = <Value>(values: readonly Value[]): Value => {
-      const value = values[Math.floor(random() * values.length)]
+      const value = values[random(values.length)]
       if (value === undefined) throw new Error("there is nothing to pick from")
       return value
     }

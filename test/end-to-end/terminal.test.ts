@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { createHash } from "node:crypto"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
@@ -112,6 +113,47 @@ describeEachContainment("a command on a terminal", (containment) => {
       expect(await run.ended()).toMatchObject({ exit_code: 0 })
       expect(run.text === expected).toBe(true)
     }
+  })
+
+  test("gets a large paste whole", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const script = "stty raw -echo; echo ready; head -c 1000000 | sha256sum"
+    const run = await Steered.start(client, { ...shell(script), terminal })
+    await run.untilLine(/^ready$/)
+    const data = new Uint8Array(1_000_000)
+    for (let at = 0; at < data.length; at += 62_500) {
+      crypto.getRandomValues(data.subarray(at, at + 62_500))
+    }
+
+    await run.execution.write(data)
+
+    expect(await run.ended()).toMatchObject({ exit_code: 0 })
+    expect(run.text).toContain(createHash("sha256").update(data).digest("hex"))
+  })
+
+  test("makes its writer wait when it does not read", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const script = "stty raw -echo; echo ready; exec sleep 1000"
+    const run = await Steered.start(client, { ...shell(script), terminal })
+    await run.untilLine(/^ready$/)
+    const { id: execution_id } = run
+    const waiting = refusal(client.call("input", { execution_id, data: "x".repeat(1_048_576) }))
+    const other = await Steered.start(client, {
+      ...shell("read -r line; echo got $line"),
+      terminal,
+    })
+    await other.execution.write("quick\n")
+    await other.ended()
+
+    await run.execution.cancel()
+
+    const refused = await waiting
+    expect(refused).toMatchObject({ reason: "WRONG_STATE" })
+    expect(Number(refused.details?.["accepted"])).toBeLessThan(200_000)
+    await run.ended()
+    await expectNothingLeft(service, run.id)
   })
 
   test("can be paused, resumed and canceled like any other", async () => {

@@ -147,6 +147,35 @@ describe("who drives an execution whose budget blocks", () => {
     expect(driver.acknowledge("nonsense")).toBe(false)
   })
 
+  test("moves it by nothing else from the first byte on, if it says that it acknowledges", async () => {
+    const { drivers, floors, takeMessage } = stage()
+    const reader = new Reader()
+    const driver = drivers.drive(caller, reader, true)
+    await takeMessage()
+    reader.sequence = 100 * mebibyte
+    driver.sent()
+    reader.written = reader.sequence
+    reader.blocked = true
+    driver.sent()
+    await settled()
+    expect(floors()).toEqual([0])
+
+    driver.acknowledge(cursorAt(300))
+
+    expect(floors()).toEqual([0, 300])
+  })
+
+  test("is asked to acknowledge sixteen times a budget, but not every few bytes", () => {
+    const { drivers } = stage()
+    const askedAfter = (bytes: number) =>
+      drivers.drive(caller, new Reader({ budget: { ...block, bytes } }), true).ackAfterBytes
+
+    expect(askedAfter(1024 * mebibyte)).toBe(64 * mebibyte)
+    expect(askedAfter(65_536)).toBe(4096)
+    expect(askedAfter(1024)).toBe(4096)
+    expect(drivers.drive(caller, new Reader(), false).ackAfterBytes).toBeNull()
+  })
+
   test("holds nothing back when the child waits although all was sent", async () => {
     const { drivers, floors, takeMessage } = stage()
     const reader = new Reader()
@@ -171,10 +200,10 @@ describe("who drives an execution whose budget blocks", () => {
 })
 
 describe("who drives an execution that waits for nobody", () => {
-  test("is of no interest to the keeper", async () => {
+  test("is of no interest to the keeper, and is asked for nothing", async () => {
     const { drivers, told } = stage()
     const reader = new Reader({ budget: { ...block, policy: "drop-oldest" } })
-    const driver = drivers.drive(caller, reader)
+    const driver = drivers.drive(caller, reader, true)
     reader.sequence = 100 * mebibyte
     driver.sent()
     driver.acknowledge(cursorAt(10))
@@ -182,6 +211,7 @@ describe("who drives an execution that waits for nobody", () => {
     await settled()
 
     expect(told()).toEqual([])
+    expect(driver.ackAfterBytes).toBeNull()
   })
 
   test("counts when it holds a lease", async () => {

@@ -107,7 +107,7 @@ describe("a stray that may belong to several", () => {
     const script = 'echo "stray $$"; setsid sleep 1000 & echo "child $!"; wait'
     const family = `env -i setsid sh -c '${script}'`
     await using leader = planted.grow(one, `(${family} &); exec sleep 1000`)
-    await using other = planted.grow(two, "exec sleep 1000")
+    await using _other = planted.grow(two, "exec sleep 1000")
     const [found, child] = [await leader.toldOrphan("stray"), await leader.told("child")]
     planted.pids(one)
 

@@ -17,7 +17,7 @@ export function libraryClient(url: string): Client {
 
 /** Takes everything; `taken` hears of the bytes so far. */
 export async function followToEnd(
-  execution: RemoteExecution,
+  execution: Pick<RemoteExecution, "output" | "ended">,
   taken: (bytes: number) => void = () => undefined,
 ): Promise<FollowedOutput> {
   const bytes = { stdout: 0, stderr: 0 }

@@ -73,7 +73,7 @@ export async function expectNothingLeft(
 }
 
 /** The cgroups of a service's executions. */
-export function cgroupsOf(service: Service): string[] {
+function cgroupsOf(service: Service): string[] {
   const base = readTreeMemory(service.stateDir)?.cgroupBase ?? null
   if (base === null || !existsSync(base)) return []
   const entries = readdirSync(base, { withFileTypes: true })

@@ -58,8 +58,9 @@ function execute(server: ScriptedServer, socket: ScriptedSocket, given: GivenPar
   const { number: subscription } = subscribe(socket, execution, index, params.encoding)
   const { id: execution_id, pid, state } = execution
   const repeated = earlier === undefined ? {} : { repeated: true }
-  if (state === "queued") return { status: "queued", execution_id, subscription, ...repeated }
-  return { status: "started", execution_id, pid, pgid: pid, subscription, ...repeated }
+  const more = { subscription, ...ackAfter(execution, params), ...repeated }
+  if (state === "queued") return { status: "queued", execution_id, ...more }
+  return { status: "started", execution_id, pid, pgid: pid, ...more }
 }
 
 function attach(socket: ScriptedSocket, execution: ScriptedExecution, given: GivenParams): Answer {
@@ -68,7 +69,15 @@ function attach(socket: ScriptedSocket, execution: ScriptedExecution, given: Giv
   const index = execution.indexOf(params.from)
   const { number: subscription } = subscribe(socket, execution, index, params.encoding)
   const { id: execution_id, state } = execution
-  return { execution_id, state, from: `at-${index}`, available_from: "at-0", subscription }
+  const where = { from: `at-${index}`, available_from: "at-0" }
+  return { execution_id, state, ...where, subscription, ...ackAfter(execution, params) }
+}
+
+function ackAfter(
+  { ackAfterBytes }: ScriptedExecution,
+  { acknowledges }: { acknowledges?: boolean | undefined },
+): object {
+  return ackAfterBytes === null || acknowledges !== true ? {} : { ack_after_bytes: ackAfterBytes }
 }
 
 function detach(socket: ScriptedSocket, execution: ScriptedExecution): Answer {

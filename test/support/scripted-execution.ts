@@ -21,6 +21,8 @@ export class ScriptedExecution {
   state: StateKind = "running"
   exitCode: number | null = null
   isExpired = false
+  /** What drivers who acknowledge are asked for; null when the child waits for nobody. */
+  ackAfterBytes: number | null = null
   #outputBytes = 0
 
   constructor(number: number, key: string | null, labels: Record<string, string>) {

@@ -2,16 +2,16 @@ import type { Socket } from "bun"
 
 /** A client that starts an execution or attaches to one, and then never reads a byte again. */
 export class StalledClient implements Disposable {
-  readonly #socket: Socket<undefined>
+  readonly #socket: Socket
 
-  private constructor(socket: Socket<undefined>) {
+  private constructor(socket: Socket) {
     this.#socket = socket
   }
 
   static async attach(url: string, executionId: string): Promise<StalledClient> {
     const { hostname, port, pathname, host } = new URL(url)
     const greeted = Promise.withResolvers<void>()
-    const socket = await Bun.connect<undefined>({
+    const socket = await Bun.connect({
       hostname,
       port: Number(port),
       socket: {

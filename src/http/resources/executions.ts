@@ -23,8 +23,8 @@ export const postExecutions: Endpoint = {
   summary: "Start an execution",
   description:
     "Answers when it was started or queued; its output is read from `/executions/{id}/output`. " +
-    "`encoding` has no meaning here. `on_disconnect: cancel` is refused: it stops an execution " +
-    "when the connection that started it is lost, and over HTTP none stays.",
+    "`encoding` and `acknowledges` have no meaning here. `on_disconnect: cancel` is refused: it " +
+    "stops an execution when the connection that started it is lost, and over HTTP none stays.",
   requestHeaders: { "Idempotency-Key": "the same as `idempotency_key` in the body" },
   body: json("ExecuteRequest", ExecuteParams),
   responses: {

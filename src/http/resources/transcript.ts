@@ -4,8 +4,10 @@ import { methods } from "../../protocol/methods.ts"
 import { answer, refuse } from "../answer.ts"
 import { bodyOf } from "../body-of.ts"
 import { type Endpoint, json } from "../endpoint.ts"
+import { pulledBody } from "../pulled-body.ts"
 import { numberInQuery } from "../query-fields.ts"
 import { readExecutionId, readParams, readQuery } from "../request.ts"
+import { bytesIn, partBytes, TranscriptPage } from "../transcript-page.ts"
 
 const read = methods["transcript.read"]
 const verify = methods["transcript.verify"]
@@ -34,7 +36,14 @@ export const getTranscript: Endpoint = {
     const query = readQuery(c, TranscriptQuery)
     if (!query.ok) return refuse(query.failure)
     const params = { execution_id: id.value, ...query.value }
-    return answer(await operations.readTranscript(caller, params))
+    const readPart = (part: typeof params) => operations.readTranscript(caller, part)
+    const limitBytes = Math.min(partBytes, params.limit_bytes)
+    const first = await readPart({ ...params, limit_bytes: limitBytes })
+    if (!first.ok) return refuse(first.failure)
+    const { ended } = first.value
+    if (ended || bytesIn(first.value) >= params.limit_bytes) return Response.json(first.value)
+    const headers = { "Content-Type": "application/json" }
+    return new Response(pulledBody(new TranscriptPage(first.value, params, readPart)), { headers })
   },
 }
 
