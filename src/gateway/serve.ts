@@ -83,6 +83,7 @@ export async function serveGateway(): Promise<number> {
       unreadiness: () => (isDraining ? [shuttingDown] : []),
     },
     log,
+    passed: pace.passed,
     maxMessageBytes: settings.maxMessageBytes,
     allowedHosts: settings.listen.hosts,
   })

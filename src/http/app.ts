@@ -19,6 +19,7 @@ import type {
   HttpContext,
   HttpEnvironment,
   HttpLog,
+  Passed,
   RoutePorts,
 } from "./ports.ts"
 import { afterTimer } from "./timer.ts"
@@ -33,6 +34,7 @@ export type HttpAppOptions = {
   /** By which the service may be reached, besides loopback: see `checkOrigin`. */
   allowedHosts: readonly string[]
   after?: After
+  passed?: Passed
 }
 
 /**
@@ -40,9 +42,10 @@ export type HttpAppOptions = {
  * `development: false`, else Bun prints why it aborted one.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
-  const { operations, health, callerOf, log, version, after = afterTimer } = options
+  const { operations, health, callerOf, log, version } = options
+  const { after = afterTimer, passed = () => undefined } = options
   const document = openApiDocument(endpoints, version)
-  const ports: RoutePorts = { operations, health, after, version, document }
+  const ports: RoutePorts = { operations, health, after, passed, version, document }
 
   const app = new Hono<HttpEnvironment>()
   app.use(requestId, requestLog(log), securityHeaders, headRequest)

@@ -1,3 +1,4 @@
+import type { Passed } from "./ports.ts"
 import { type Pieces, pulledBody } from "./pulled-body.ts"
 
 // Proxies cut connections that are silent for a minute or even half of one.
@@ -14,8 +15,12 @@ export function eventPiece({ event, id, data }: ServerSentEvent): Uint8Array {
   return encoded(`event: ${event}\n${idLine}data: ${JSON.stringify(data)}\n\n`)
 }
 
-export function eventResponse(pieces: Pieces, headers: Record<string, string> = {}): Response {
-  return new Response(pulledBody(pieces), {
+export function eventResponse(
+  pieces: Pieces,
+  passed: Passed,
+  headers: Record<string, string> = {},
+): Response {
+  return new Response(pulledBody(pieces, passed), {
     headers: {
       ...headers,
       "Content-Type": "text/event-stream",

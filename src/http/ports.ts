@@ -30,11 +30,15 @@ export interface HttpLog {
 
 export type After = (delayMs: number, run: () => void) => Disposable
 
+/** So many bytes were made and sent: what they were made from is garbage now. */
+export type Passed = (bytes: number) => void
+
 /** What a route may use. */
 export type RoutePorts = {
   operations: Operations
   health: Health
   after: After
+  passed: Passed
   version: string
   document: Record<string, unknown>
 }

@@ -1,3 +1,5 @@
+import type { Passed } from "./ports.ts"
+
 /** What a response consists of, one piece at a time; null is the end. Disposed, it says null. */
 export interface Pieces extends Disposable {
   /** Not called again before it has answered. A rejection aborts the connection. */
@@ -8,13 +10,16 @@ export interface Pieces extends Disposable {
  * A body that asks for a piece when the socket has taken the one before: what waits, waits on disk.
  * Whatever ends it, the pieces are disposed.
  */
-export function pulledBody(pieces: Pieces): ReadableStream<Uint8Array> {
+export function pulledBody(pieces: Pieces, passed: Passed): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const piece = await pieces.next()
-          if (piece !== null) return controller.enqueue(piece)
+          if (piece !== null) {
+            passed(piece.length)
+            return controller.enqueue(piece)
+          }
           pieces[Symbol.dispose]()
           controller.close()
         } catch (error) {

@@ -28,14 +28,13 @@ export const getEvents: Endpoint = {
     },
   },
   refusals: ["INVALID_PARAMS"],
-  respond(c, { operations, after }, caller) {
+  respond(c, { operations, after, passed }, caller) {
     const query = readQuery(c, EventsQuery)
     if (!query.ok) return refuse(query.failure)
     const labels = readLabels(query.value.label)
     if (!labels.ok) return refuse(labels.failure)
     const watched = labels.value
-    return eventResponse(
-      new ChangeEvents((changed) => operations.watch(caller, watched, changed), after),
-    )
+    const events = new ChangeEvents((changed) => operations.watch(caller, watched, changed), after)
+    return eventResponse(events, passed)
   },
 }

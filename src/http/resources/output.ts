@@ -10,7 +10,7 @@ import { type HttpFailure, refuse } from "../answer.ts"
 import type { Content, Endpoint } from "../endpoint.ts"
 import { eventResponse } from "../event-stream.ts"
 import { idAfterEnd, OutputEvents } from "../output-events.ts"
-import type { After, HttpContext } from "../ports.ts"
+import type { HttpContext, RoutePorts } from "../ports.ts"
 import { pulledBody } from "../pulled-body.ts"
 import { booleanInQuery } from "../query-fields.ts"
 import { RawOutput } from "../raw-output.ts"
@@ -64,14 +64,14 @@ export const getOutput: Endpoint = {
     204: { description: "`Last-Event-ID` is that of `completed`: there is nothing more." },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "EXPIRED"],
-  async respond(c, { operations, after }, caller) {
+  async respond(c, ports, caller) {
     const request = readOutputRequest(c)
     if (!request.ok) return refuse(request.failure)
     const { id, query, isEvents } = request.value
     if (isEvents && query.from === idAfterEnd) return new Response(null, { status: 204 })
     return isEvents
-      ? outputEvents(await operations.open(caller, id, query.from), query, after)
-      : rawOutput(id, query, caller, operations)
+      ? outputEvents(await ports.operations.open(caller, id, query.from), query, ports)
+      : rawOutput(id, query, caller, ports)
   },
 }
 
@@ -99,21 +99,21 @@ function wantsEvents(c: HttpContext): boolean {
 function outputEvents(
   opened: Result<OutputFeed, HttpFailure>,
   { encoding, stream, follow }: OutputQuery,
-  after: After,
+  { after, passed }: RoutePorts,
 ): Response {
   if (!opened.ok) return refuse(opened.failure)
   const feed = opened.value
   const headers = factsOf(feed)
   const untilSequence = follow ? null : feed.record().transcript.end.sequence
   const options = { encoding, stream: stream ?? null, untilSequence }
-  return eventResponse(new OutputEvents(feed, options, after), headers)
+  return eventResponse(new OutputEvents(feed, options, after), passed, headers)
 }
 
 async function rawOutput(
   id: string,
   { from, stream = "stdout", follow }: OutputQuery,
   caller: Caller,
-  operations: Operations,
+  { operations, passed }: RoutePorts,
 ): Promise<Response> {
   const end = follow ? ok(null) : await presentEnd(id, caller, operations)
   if (!end.ok) return refuse(end.failure)
@@ -131,7 +131,7 @@ async function rawOutput(
   }
   const begun = output.begin()
   if (!begun.ok) return refuse(begun.failure, headers)
-  const response = new Response(pulledBody(output), {
+  const response = new Response(pulledBody(output, passed), {
     headers: { ...headers, "Content-Type": "application/octet-stream" },
   })
   owned.move() // the body disposes it

@@ -30,7 +30,7 @@ export const getTranscript: Endpoint = {
     },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "EXPIRED"],
-  async respond(c, { operations }, caller) {
+  async respond(c, { operations, passed }, caller) {
     const id = readExecutionId(c)
     if (!id.ok) return refuse(id.failure)
     const query = readQuery(c, TranscriptQuery)
@@ -43,7 +43,8 @@ export const getTranscript: Endpoint = {
     const { ended } = first.value
     if (ended || bytesIn(first.value) >= params.limit_bytes) return Response.json(first.value)
     const headers = { "Content-Type": "application/json" }
-    return new Response(pulledBody(new TranscriptPage(first.value, params, readPart)), { headers })
+    const page = new TranscriptPage(first.value, params, readPart)
+    return new Response(pulledBody(page, passed), { headers })
   },
 }
 
