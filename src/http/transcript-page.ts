@@ -6,7 +6,7 @@ type Params = ParsedParamsOf<"transcript.read">
 type Page = ResultOf<"transcript.read">
 
 /** Of a page that may be 8 MiB long, what is in memory while its reader takes its time. */
-export const partBytes = 256 * 1024
+export const partBytes = 64 * 1024
 
 /** A long page of a transcript as JSON, read part by part as it is taken. */
 export class TranscriptPage implements Pieces {

@@ -216,7 +216,7 @@ describe("a page of a transcript", () => {
         reader.goDeaf()
       }
       expect((await talk.fetch("/health")).status).toBe(200)
-      expect(memoryOf(other.gatewayPid).peakMb).toBeLessThan(400)
+      expect(memoryOf(other.gatewayPid).peakMb).toBeLessThan(250)
     },
     timeoutMs,
   )

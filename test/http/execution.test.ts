@@ -151,7 +151,7 @@ describe("the transcript", () => {
     expect(operations.calls[0]?.given).toEqual({
       execution_id: execution.record.id,
       from: "start",
-      limit_bytes: 262_144, // a page of 1 MiB is read in parts
+      limit_bytes: 65_536, // a page of 1 MiB is read in parts
       encoding: "utf8",
     })
   })
