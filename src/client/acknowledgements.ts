@@ -27,11 +27,15 @@ export class Acknowledgements {
     this.#over = over
   }
 
-  /** With `isLast`, a child that waits may be waiting for just this. */
+  /**
+   * All before `next`; `bytes` is what came with the event, none if that was no output. When it was
+   * the last that is here, a child that waits may be waiting for just this.
+   */
   taken(next: string, bytes: number, isLast: boolean): void {
     this.#next = next
     this.#unsaidBytes += bytes
-    this.#isDue ||= isLast || this.#unsaidBytes >= this.#options.afterBytes
+    const isEnough = isLast || this.#unsaidBytes >= this.#options.afterBytes
+    this.#isDue ||= this.#unsaidBytes > 0 && isEnough
     if (this.#isDue && !this.#isTelling) void this.#tell()
   }
 

@@ -162,9 +162,10 @@ export class Delivery {
   }
 
   #eventTaken(event: ExecutionEvent): void {
-    const { queue, isTakenOut } = this.inbox
-    if (this.#state.kind === "attached" && "next" in event) {
-      this.#state.acknowledgements?.taken(event.next, weightOf(event), isTakenOut)
+    const { queue, taken, isTakenOut } = this.inbox
+    if (this.#state.kind === "attached") {
+      const bytes = "next" in event ? weightOf(event) : 0
+      this.#state.acknowledgements?.taken(taken, bytes, isTakenOut)
     }
     if (this.#state.kind === "apart" && queue.hasRoom && queue.isOpen) {
       this.#enter({ kind: "away" })

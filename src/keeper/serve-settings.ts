@@ -112,8 +112,8 @@ export function gatewaySettings(
 }
 
 /**
- * The same for the same request, whatever the order of its fields. How a driver takes the output
- * is no part of what is run: a repeat may come from one who takes it another way.
+ * The same for the same request, whatever the order of its fields. Whether a driver acknowledges
+ * is no part of what is run: a repeat may come from one who does not.
  */
 export function fingerprint(request: ExecuteParams): string {
   const { idempotency_key: _, acknowledges: __, ...rest } = request

@@ -75,6 +75,21 @@ describe("output that a child waits for somebody to take", () => {
     expect(acknowledged(server)).toEqual(["at-1", "at-2", "at-3"])
   })
 
+  test("is acknowledged although something other than output came last", async () => {
+    await using server = new ScriptedServer()
+    await using client = quickClient(server.url)
+    const scripted = waitingExecution(server)
+    server.write(scripted, "a")
+    const execution = await client.attach(scripted.id, driver)
+    await untilReceived(client, server, 1)
+    await client.call("control", { type: "PAUSE", execution_id: scripted.id })
+
+    for await (const event of execution.output()) if (event.kind === "paused") break
+    await server.until(() => server.seen("ack").length === 1)
+
+    expect(acknowledged(server)).toEqual(["at-1"])
+  })
+
   test("is acknowledged now and then while more is there", async () => {
     await using server = new ScriptedServer()
     await using client = quickClient(server.url)

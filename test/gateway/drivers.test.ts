@@ -147,7 +147,7 @@ describe("who drives an execution whose budget blocks", () => {
     expect(driver.acknowledge("nonsense")).toBe(false)
   })
 
-  test("moves it by nothing else from the first byte on, if it says that it acknowledges", async () => {
+  test("moves it by nothing else from the first byte on, if it announced that", async () => {
     const { drivers, floors, takeMessage } = stage()
     const reader = new Reader()
     const driver = drivers.drive(caller, reader, true)

@@ -1,9 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { z } from "zod"
 import type { ContainmentMode } from "../../src/execution/record.ts"
+import { isErrno } from "../../src/process/errno.ts"
 import { readStat } from "../../src/process/proc.ts"
+import { readTreeMemory } from "../../src/process/tree-memory.ts"
 
 /** The executable that a user would have downloaded; `bun run build` makes it. */
 export const executable =
@@ -108,7 +110,9 @@ export class Service implements AsyncDisposable {
       this.#process.kill("SIGTERM")
       await this.#process.exited
     }
-    if (this.#ownsStateDir) rmSync(this.stateDir, { recursive: true, force: true })
+    if (!this.#ownsStateDir) return
+    removeCgroupBase(this.stateDir)
+    rmSync(this.stateDir, { recursive: true, force: true })
   }
 
   #hear(line: string): void {
@@ -116,6 +120,16 @@ export class Service implements AsyncDisposable {
     const address = /listening on (ws:\S+)/.exec(line)?.[1]
     if (address !== undefined) this.#listening.resolve(new URL(address))
     else if (/listening on unix:/.test(line)) this.#listening.resolve(new URL("ws://localhost/"))
+  }
+}
+
+/** A service that was killed leaves the empty directory for the next one on its state. */
+function removeCgroupBase(stateDir: string): void {
+  const base = readTreeMemory(stateDir)?.cgroupBase ?? null
+  try {
+    if (base !== null) rmdirSync(base)
+  } catch (error) {
+    if (!isErrno(error, "ENOENT", "EBUSY", "ENOTEMPTY")) throw error
   }
 }
 
