@@ -82,9 +82,7 @@ export class Supervision {
     this.#record = { ...this.#record, leader: child.leader, startedAt: clock.now().toISOString() }
     this.#clocks.start()
     this.#lease?.begin()
-    this.#apply({ kind: "started", pid: child.leader.pid })
-    this.#recorder = this.#recordOutput(child, transcript)
-    this.#supervise(child, this.#recorder).catch((error: unknown) => this.#broken(child, error))
+    this.#supervise(child, transcript).catch((error: unknown) => this.#broken(child, error))
     return ok(this.record)
   }
 
@@ -183,7 +181,9 @@ export class Supervision {
     this.#hurry.abort()
   }
 
-  async #supervise(child: Child, recorder: Recorder): Promise<void> {
+  async #supervise(child: Child, transcript: TranscriptWriter): Promise<void> {
+    this.#apply({ kind: "started", pid: child.leader.pid })
+    const recorder = (this.#recorder = this.#recordOutput(child, transcript))
     const exit = await Promise.race([child.exited, this.#unkillable.promise, recorder.failed])
     this.#clocks.stop()
     this.#input?.close()
