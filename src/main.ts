@@ -6,6 +6,15 @@ import { version as sourceVersion } from "../package.json"
 declare const BUILD_VERSION: string | undefined
 declare const BUILD_COMMIT: string | undefined
 
+// While the main module is still awaited, Bun goes on after an error that nobody caught. A process
+// in an unknown state must end instead: its owner starts it again.
+for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+  process.on(event, (error: unknown) => {
+    console.error(error)
+    process.exit(70)
+  })
+}
+
 process.exit(await main(process.argv.slice(2)))
 
 /** Arguments to a command. What it needs is loaded then: the gateway has no use for the rest. */

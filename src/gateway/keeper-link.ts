@@ -57,8 +57,12 @@ export async function openKeeperLink(channel: Channel, events: LinkEvents): Prom
         settle(message.id, fail(message.failure))
         return
       case "news":
-        events.news(message)
-        channel.send({ kind: "news-taken" })
+        try {
+          events.news(message)
+        } finally {
+          // Whatever one reader made of it: the keeper waits with all other news until it is taken.
+          channel.send({ kind: "news-taken" })
+        }
         return
       case "ping":
         events.draining(message.draining)

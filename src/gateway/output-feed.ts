@@ -78,6 +78,16 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   }
 
   next(form: OutputForm): FeedEvent | null {
+    try {
+      return this.#next(form)
+    } catch (error) {
+      // What the disk says of one transcript is the affair of its readers alone.
+      const why = error instanceof Error ? error.message : String(error)
+      return this.#fail(failure("INTERNAL", `The transcript could not be read: ${why}.`))
+    }
+  }
+
+  #next(form: OutputForm): FeedEvent | null {
     if (this.#isOver) return null
     const state = this.#states.shift()
     if (state !== undefined) return { kind: "state", record: state }

@@ -28,8 +28,7 @@ export function readChunks(
       case "gap": {
         // Told in the page it is in front of: one inside a page begins the next one.
         if (chunks.length > 0) return page()
-        const { kind: _, ...notice } = event
-        gap = notice
+        gap = joined(gap, event)
         next = event.next
         break
       }
@@ -48,5 +47,16 @@ export function readChunks(
 
   function page(): Result<ResultOf<"transcript.read">, Failure> {
     return ok({ chunks, next, ended, ...(gap === null ? {} : { gap }) })
+  }
+}
+
+/** Two gaps with nothing between them are one. */
+function joined(before: GapNotice | null, { from, next, bytes, lines, reason }: GapNotice) {
+  return {
+    from: before?.from ?? from,
+    next,
+    bytes: (before?.bytes ?? 0) + bytes,
+    lines: (before?.lines ?? 0) + lines,
+    reason,
   }
 }

@@ -150,9 +150,9 @@ function handlers(
       },
       drain(socket) {
         const { session } = socket.data
-        if (session === null || socket.getBufferedAmount() > 0) return
-        sessions.heard(session)
-        session.drained()
+        if (session === null) return
+        sessions.heard(session) // it takes what it gets, however slowly
+        if (socket.getBufferedAmount() === 0) session.drained()
       },
       close(socket, code) {
         if (socket.data.session !== null) sessions.close(socket.data.session, code)

@@ -37,6 +37,7 @@ export async function readToTheEnd(
   recorder: Pick<Recorder, "done" | "takenBytes" | "release" | "cancel">,
   patienceMs: number,
   clock: Clock,
+  hurry: AbortSignal,
 ): Promise<void> {
   const atStart = recorder.takenBytes
   let last = atStart
@@ -53,5 +54,13 @@ export async function readToTheEnd(
   let next = clock.after(everyMs, look)
   using stack = new DisposableStack()
   stack.defer(() => next[Symbol.dispose]())
+  // In a hurry one short look has to do: what is in the pipes is read, nobody is waited for.
+  const hurried = () => {
+    next[Symbol.dispose]()
+    next = clock.after(shortestPatienceMs, () => recorder.cancel())
+  }
+  if (hurry.aborted) hurried()
+  hurry.addEventListener("abort", hurried, { once: true })
+  stack.defer(() => hurry.removeEventListener("abort", hurried))
   await recorder.done
 }

@@ -9,7 +9,7 @@ import { answerRequest } from "./requests.ts"
 export type CannotListen = { code: string; message: string }
 
 const heartbeatMs = 2000
-const silenceLimitMs = 10_000
+const mostUnansweredBeats = 5
 const restartsAtOnce = 5
 const restartWindowMs = 60_000
 const longestBackOffMs = 30_000
@@ -27,7 +27,7 @@ export class GatewayProcess {
   readonly #firstAnswer = Promise.withResolvers<Result<number | null, CannotListen>>()
   #gateway: Gateway | null = null
   #heartbeat: Disposable | null = null
-  #lastHeardMs = 0
+  #unansweredBeats = 0
   #restarts: number[] = []
   #backOffMs = 0
   #isEnding = false
@@ -82,7 +82,7 @@ export class GatewayProcess {
   #launch(): void {
     const gateway = this.#start((message) => this.#receive(gateway, message))
     this.#gateway = gateway
-    this.#lastHeardMs = this.#clock.monotonicMs()
+    this.#unansweredBeats = 0
     this.#onStarted(gateway.pid)
     this.#news.connect((news) => gateway.send(news))
     gateway.send({ kind: "configure", settings: this.#settings })
@@ -92,7 +92,7 @@ export class GatewayProcess {
 
   #receive(from: Gateway, raw: unknown): void {
     if (from !== this.#gateway) return
-    this.#lastHeardMs = this.#clock.monotonicMs()
+    this.#unansweredBeats = 0
     const read = GatewayMessage.safeParse(raw)
     if (!read.success) {
       // A gateway that talks nonsense is broken; the keeper must not be.
@@ -103,7 +103,6 @@ export class GatewayProcess {
     const message = read.data
     switch (message.kind) {
       case "listening":
-        this.#backOffMs = 0
         // A port that was chosen for us stays the same when the gateway comes back.
         if (message.port !== null) this.#settings.listen.port = message.port
         this.#log.info({ gatewayPid: from.pid, port: message.port }, "gateway listening")
@@ -149,12 +148,14 @@ export class GatewayProcess {
   #beat(): void {
     this.#heartbeat?.[Symbol.dispose]()
     this.#heartbeat = this.#clock.after(heartbeatMs, () => {
-      const silentMs = this.#clock.monotonicMs() - this.#lastHeardMs
-      if (silentMs > silenceLimitMs) {
+      // Beats are counted, not time: after a pause of this very process, time says nothing of it.
+      if (this.#unansweredBeats >= mostUnansweredBeats) {
+        const silentMs = this.#unansweredBeats * heartbeatMs
         this.#log.error({ silentMs }, "gateway hangs and is ended")
         this.#gateway?.kill("SIGKILL")
         return
       }
+      this.#unansweredBeats += 1
       this.#ping()
       this.#beat()
     })
@@ -186,7 +187,10 @@ export class GatewayProcess {
     const nowMs = this.#clock.monotonicMs()
     this.#restarts = this.#restarts.filter((atMs) => nowMs - atMs < restartWindowMs)
     this.#restarts.push(nowMs)
-    if (this.#restarts.length <= restartsAtOnce) return 0
+    if (this.#restarts.length <= restartsAtOnce) {
+      this.#backOffMs = 0
+      return 0
+    }
     this.#backOffMs = Math.min(longestBackOffMs, Math.max(500, this.#backOffMs * 2))
     return this.#backOffMs
   }

@@ -41,9 +41,10 @@ export class InputQueue {
     }
     this.#waiting += 1
     const turn = this.#tail.then(() => this.#write(data, end, offset ?? this.#taken))
-    this.#tail = turn.finally(() => {
+    const settled = () => {
       this.#waiting -= 1
-    })
+    }
+    this.#tail = turn.then(settled, settled)
     return turn
   }
 
@@ -70,7 +71,8 @@ export class InputQueue {
       this.#isClosed = true
       return this.#refused(accepted)
     }
-    if (end) this.close()
+    // A repeated end is one end: on a terminal a second one would end what reads next.
+    if (end && !this.#isClosed) this.close()
     return ok({ accepted, offset: this.#taken })
   }
 

@@ -97,7 +97,7 @@ export class Keeper {
       this.#queue.push({ supervision, plan: plan.value })
       return ok({ record, repeated: false })
     }
-    const started = supervision.start({ ...plan.value.launch, executionId: record.id })
+    const started = this.#launch(supervision, plan.value)
     if (!started.ok) {
       // Nothing refused was partly done: the attempt leaves no execution behind.
       const isWithdrawn = this.#ports.withReserve(() => store.withdraw(record.id, idempotency))
@@ -183,7 +183,10 @@ export class Keeper {
   async shutDown(): Promise<void> {
     this.#isShuttingDown = true
     const endings = [...this.#live.values()].map((supervision) => supervision.ended)
-    for (const supervision of this.#live.values()) void this.cancel(supervision, "shutdown")
+    for (const supervision of this.#live.values()) {
+      // What fails in a stop is told, and ended, by its own supervision.
+      this.cancel(supervision, "shutdown").catch(() => undefined)
+    }
     await Promise.all(endings)
   }
 
@@ -215,8 +218,18 @@ export class Keeper {
       if (waiting === undefined) return
       const { supervision, plan } = waiting
       supervision.admit()
-      const started = supervision.start({ ...plan.launch, executionId: supervision.record.id })
+      const started = this.#launch(supervision, plan)
       if (!started.ok) this.#failToStart(supervision, started.failure)
+    }
+  }
+
+  /** Whatever goes wrong with one start is that execution's affair. */
+  #launch(supervision: Supervision, plan: Plan): Result<ExecutionRecord, Failure> {
+    try {
+      return supervision.start({ ...plan.launch, executionId: supervision.record.id })
+    } catch (error) {
+      this.#ports.broke(supervision.record, error)
+      return fail(failure("INTERNAL", `Could not start: ${String(error)}.`))
     }
   }
 

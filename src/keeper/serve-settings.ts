@@ -116,7 +116,8 @@ export function gatewaySettings(
  * is no part of what is run: a repeat may come from one who does not.
  */
 export function fingerprint(request: ExecuteParams): string {
-  const { idempotency_key: _, acknowledges: __, ...rest } = request
+  // How output travels is no part of what runs: a client may come back with another encoding.
+  const { idempotency_key: _, acknowledges: __, encoding: ___, ...rest } = request
   return createHash("sha256").update(canonical(rest)).digest("hex")
 }
 

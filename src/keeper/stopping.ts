@@ -4,6 +4,8 @@ import type { Clock, ProcessTree } from "./ports.ts"
 
 export type StopReport = { stopped: StoppedProcess[]; survivors: Survivor[] }
 
+export const nothingStopped: StopReport = { stopped: [], survivors: [] }
+
 export type StopOrder = {
   graceMs: number // from SIGTERM to SIGKILL
   killLimitMs: number // how long to wait for the killed to be gone before calling them survivors

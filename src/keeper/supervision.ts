@@ -10,11 +10,10 @@ import { Lease } from "./lease.ts"
 import type { Child, Launch, TranscriptWriter } from "./ports.ts"
 import { Recorder } from "./recorder.ts"
 import { RunningClocks } from "./running-clocks.ts"
-import { type StopReport, stopTree } from "./stopping.ts"
+import { nothingStopped, type StopReport, stopTree } from "./stopping.ts"
 import type { SupervisionPorts, SupervisionSettings } from "./supervision-ports.ts"
 import { Turns } from "./turns.ts"
-
-const nothingStopped: StopReport = { stopped: [], survivors: [] }
+import { noInput, noTerminal, wrongState } from "./wrong-state.ts"
 
 /** Runs one execution from its start to its end, and is the only one to change its record. */
 export class Supervision {
@@ -99,12 +98,13 @@ export class Supervision {
     return this.#turns.take(async () => {
       const { kind } = this.#record.state
       if (kind === "paused") return ok(this.record)
-      if (kind !== "running" || this.#child === null) return this.#wrongState("paused")
+      if (kind !== "running" || this.#child === null)
+        return wrongState(this.#record.state, "paused")
       await this.#child.tree.freeze()
       // It may have ended, or been told to stop, while the freeze was under way.
       if (this.#record.state.kind !== "running") {
         this.#child.tree.thaw()
-        return this.#wrongState("paused")
+        return wrongState(this.#record.state, "paused")
       }
       this.#clocks.pause()
       this.#apply({ kind: "paused" })
@@ -116,7 +116,8 @@ export class Supervision {
     return this.#turns.take(async () => {
       const { kind } = this.#record.state
       if (kind === "running") return ok(this.record)
-      if (kind !== "paused" || this.#child === null) return this.#wrongState("resumed")
+      if (kind !== "paused" || this.#child === null)
+        return wrongState(this.#record.state, "resumed")
       this.#child.tree.thaw()
       this.#clocks.resume()
       this.#apply({ kind: "resumed" })
@@ -127,7 +128,9 @@ export class Supervision {
   /** Answers how many processes it reached. */
   signal(signal: number): Result<number, Failure> {
     const child = this.#childUnlessEnded()
-    return child === null ? this.#wrongState("signaled") : ok(child.tree.signal(signal))
+    return child === null
+      ? wrongState(this.#record.state, "signaled")
+      : ok(child.tree.signal(signal))
   }
 
   async write(
@@ -135,25 +138,19 @@ export class Supervision {
     end: boolean,
     offset: number | undefined,
   ): Promise<Result<InputResult, Failure>> {
-    if (this.#childUnlessEnded() === null) return this.#wrongState("given input")
-    if (this.#input === null) {
-      const message = "Its standard input is closed: start it with stdin `pipe` to send input."
-      return fail(failure("WRONG_STATE", message, { state: this.#record.state.kind }))
-    }
-    this.#clocks.active()
-    const { kind: state } = this.#record.state
+    const { state } = this.#record
+    if (this.#childUnlessEnded() === null) return wrongState(state, "given input")
+    if (this.#input === null) return noInput(state)
     const taken = await this.#input.write(data, end, offset)
-    return taken.ok ? taken : fail(withDetails(taken.failure, { state }))
+    if (taken.ok || taken.failure.reason !== "WRONG_STATE") return taken
+    return fail(withDetails(taken.failure, { state: this.#record.state.kind }))
   }
 
   resize(size: TerminalSize): Result<Record<string, never>, Failure> {
     const child = this.#childUnlessEnded()
     const { spec, state } = this.#record
-    if (child === null) return this.#wrongState("resized")
-    if (spec.terminal === null) {
-      const message = "It does not run on a terminal: start it with `terminal` to resize it."
-      return fail(failure("WRONG_STATE", message, { state: state.kind }))
-    }
+    if (child === null) return wrongState(state, "resized")
+    if (spec.terminal === null) return noTerminal(state)
     child.resize(size)
     this.#transcript?.appendResize(size, this.#ports.clock.now())
     this.#record = { ...this.#record, spec: { ...spec, terminal: size } }
@@ -193,12 +190,16 @@ export class Supervision {
       await recorder.done
       return this.#end({ kind: "lost", reason: "SIGKILL did not end it: see the survivors" })
     }
-    if (child.ranOutOfMemory()) this.#apply({ kind: "stop-requested", cause: "out-of-memory" })
+    // Kills by the machine's own memory killer are counted there too: those are no limit's doing.
+    const isLimited = exit.kind === "signaled" && this.#record.spec.limits.memoryBytes !== null
+    if (isLimited && child.ranOutOfMemory()) {
+      this.#apply({ kind: "stop-requested", cause: "out-of-memory" })
+    }
     const wasStopped = this.#stop !== null
     this.#apply({ kind: "leader-exited", exit })
 
     const report = await this.#emptyTree(child)
-    await readToTheEnd(recorder, this.#settings.lingerMs, this.#ports.clock)
+    await readToTheEnd(recorder, this.#settings.lingerMs, this.#ports.clock, this.#hurry.signal)
     this.#record = {
       ...this.#record,
       survivors: report.survivors,
@@ -248,16 +249,18 @@ export class Supervision {
     })
   }
 
+  /** Must not fail itself: whoever waits for the end would wait for ever. */
   async #broken(child: Child, error: unknown): Promise<void> {
-    this.#ports.broke(this.record, error)
-    const { killLimitMs } = this.#settings
-    const order = { graceMs: 0, killLimitMs, hurry: this.#hurry.signal }
-    const report = await stopTree(child.tree, order, this.#ports.clock)
+    const told = (failed: unknown) => this.#ports.broke(this.record, failed)
+    told(error)
+    const order = { graceMs: 0, killLimitMs: this.#settings.killLimitMs, hurry: this.#hurry.signal }
+    const report = await stopTree(child.tree, order, this.#ports.clock).catch(told)
     this.#recorder?.cancel()
     this.#clocks.stop()
     this.#record = { ...this.#record, ...report }
     const why = error instanceof Error ? error.message : String(error)
-    await this.#end({ kind: "lost", reason: `internal: ${why}` })
+    await this.#end({ kind: "lost", reason: `internal: ${why}` }).catch(told)
+    this.#ended.resolve(this.record)
   }
 
   /** Order: the last byte, on disk; the end, journaled with its receipt; then everybody is told. */
@@ -265,7 +268,7 @@ export class Supervision {
     this.#lease?.[Symbol.dispose]()
     const transcript = this.#transcript
     await transcript?.sync().catch((error: unknown) => this.#ports.broke(this.record, error))
-    this.#record = {
+    const record: ExecutionRecord = {
       ...this.record,
       use: this.#child?.use() ?? this.#record.use,
       hashes: transcript?.hashes() ?? null,
@@ -274,10 +277,12 @@ export class Supervision {
       state: transition(this.#record.state, event),
     }
     this.#child?.[Symbol.dispose]()
-    await this.#ports.journalEnd(event, this.#record)
+    this.#child = null
+    await this.#ports.journalEnd(event, record)
+    this.#record = record
     transcript?.[Symbol.dispose]()
-    this.#ports.changed(this.#record)
-    this.#ended.resolve(this.#record)
+    this.#ports.changed(record)
+    this.#ended.resolve(record)
   }
 
   #apply(event: ExecutionEvent): void {
@@ -291,10 +296,5 @@ export class Supervision {
 
   #childUnlessEnded(): Child | null {
     return this.#record.state.kind === "ended" ? null : this.#child
-  }
-
-  #wrongState(verb: string): Result<never, Failure> {
-    const { kind } = this.#record.state
-    return fail(failure("WRONG_STATE", `It is ${kind} and cannot be ${verb}.`, { state: kind }))
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ExecutionId } from "../execution/id.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
@@ -46,9 +46,21 @@ export function openCgroupBase(instance: string): Result<CgroupBase, string> {
 export function makeCgroup(base: CgroupBase, id: ExecutionId, limits: ResourceLimits): string {
   const path = join(base.path, id)
   mkdirSync(path)
+  try {
+    limitCgroup(path, limits)
+  } catch (error) {
+    rmdirSync(path)
+    throw error
+  }
+  return path
+}
+
+function limitCgroup(path: string, limits: ResourceLimits): void {
   if (limits.memoryBytes !== null) {
     writeFileSync(join(path, "memory.max"), String(limits.memoryBytes))
-    writeFileSync(join(path, "memory.swap.max"), "0")
+    // Without swap accounting there is no such file, and nothing to be had beyond the limit.
+    const swap = join(path, "memory.swap.max")
+    if (existsSync(swap)) writeFileSync(swap, "0")
     // A tree that lost one process to the kernel is broken: better all of it ends, and visibly.
     writeFileSync(join(path, "memory.oom.group"), "1")
   }
@@ -57,7 +69,6 @@ export function makeCgroup(base: CgroupBase, id: ExecutionId, limits: ResourceLi
     const quotaUs = Math.max(1000, Math.round(limits.cpus * cpuPeriodUs))
     writeFileSync(join(path, "cpu.max"), `${quotaUs} ${cpuPeriodUs}`)
   }
-  return path
 }
 
 export function hasRunOutOfMemory(cgroup: string): boolean {

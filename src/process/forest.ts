@@ -55,6 +55,8 @@ export class Forest {
   }
 
   fell(id: ExecutionId): void {
+    // What could not be ended is given up, not up for adoption by another tree.
+    for (const [pid, ticks] of this.#trees.get(id)?.seen ?? []) this.#bystanders.set(pid, ticks)
     this.#trees.delete(id)
     for (const { suspects } of this.#strays.values()) suspects.delete(id)
     for (let attempt = 0; attempt < mostAttempts; attempt++) {

@@ -27,16 +27,17 @@ export function spawnChild(
 ): Result<Child, SpawnFailure> {
   const missing = missingDirectory(launch.cwd)
   if (missing !== null) return fail(missing)
-  const enclosure = containment.enclose(launch.executionId, launch.limits)
+  let enclosure: Enclosure | null = null
   try {
+    enclosure = containment.enclose(launch.executionId, launch.limits)
     const stdio = launch.terminal === null ? openPipes(launch) : openTerminal(launch.terminal)
     using parentsShare = new DisposableStack()
     parentsShare.defer(stdio.closeChildEnds)
     return ok(start(launch, enclosure, stdio, reaper))
   } catch (error) {
-    enclosure.remove()
-    const errno = errnoOf(error)
-    if (errno === null) throw error
+    enclosure?.remove()
+    // Bun has errors without a number too: no terminal to be had is one.
+    const errno = errnoOf(error) ?? "EIO"
     return fail({ errno, message: `${launch.argv[0]}: ${messageOf(error)}` })
   }
 }
@@ -64,9 +65,25 @@ function start(launch: Launch, enclosure: Enclosure, stdio: Stdio, reaper: Reape
       ...(enclosure.cgroup === null ? {} : { cgroup: enclosure.cgroup }),
     }),
   )
-  stdio.started(subprocess)
   const exited = subprocess.exited.then(() => exitOf(subprocess))
   reaper.isMine(subprocess.pid, exited)
+  try {
+    return supervisable(subprocess, exited, enclosure, stdio)
+  } catch (error) {
+    // It runs, but nobody could look after it.
+    subprocess.kill("SIGKILL")
+    stdio.close()
+    throw error
+  }
+}
+
+function supervisable(
+  subprocess: Bun.Subprocess,
+  exited: Promise<Exit>,
+  enclosure: Enclosure,
+  stdio: Stdio,
+): Child {
+  stdio.started(subprocess)
   const leader = identify(subprocess.pid)
   preferAsVictim(leader.pid)
   return {
@@ -95,10 +112,18 @@ function spawnOrClose<Spawned>(stdio: Stdio, spawn: () => Spawned): Spawned {
 }
 
 function openPipes(launch: Launch): Stdio {
-  const stdout = makePipe()
-  const stderr = makePipe()
+  using made = new DisposableStack()
+  const pipe = () => {
+    const { readFd, writeFd } = makePipe()
+    made.defer(() => closeSync(readFd))
+    made.defer(() => closeSync(writeFd))
+    return { readFd, writeFd }
+  }
+  const stdout = pipe()
+  const stderr = pipe()
   growPipe(stdout.readFd, pipeBytes)
-  const stdin = launch.stdin === "pipe" ? makePipe() : null
+  const stdin = launch.stdin === "pipe" ? pipe() : null
+  made.move() // all of them exist: from here on readers, writer and child's ends own them
   const input = stdin === null ? null : new PipeInput(stdin.writeFd)
   const outputs = [
     { stream: "stdout" as const, output: readPipe(stdout.readFd) },

@@ -201,7 +201,8 @@ function subscribe(
 ): Result<Subscription, Failure> {
   const { executionId } = feed
   const earlier = session.subscriptions.get(executionId)
-  earlier?.[Symbol.dispose]()
+  // Whoever moves its subscription is still connected: a driver stands by, and holds its lease.
+  if (earlier !== undefined) session.detach(earlier)
   const number = earlier === undefined ? session.newSubscriptionNumber() : ok(earlier.number)
   if (!number.ok) {
     feed[Symbol.dispose]()
@@ -209,7 +210,7 @@ function subscribe(
   }
   const drives = wanted.role === "driver" && !hasEnded(feed.record())
   const acknowledges = wanted.acknowledges ?? false
-  using _earlierDriver = session.takeStandBy(executionId)
+  using _earlierDriver = drives ? session.takeStandBy(executionId) : null
   const subscription = new Subscription(feed, {
     number: number.value,
     encoding: wanted.encoding,

@@ -82,7 +82,13 @@ export class Session implements SessionScope, Disposable {
   drained(): void {
     this.#isBlocked = false
     this.#room.resolve()
-    for (const subscription of this.subscriptions.values()) subscription.pump()
+    for (const [executionId, subscription] of this.subscriptions) {
+      if (this.#isBlocked) return
+      subscription.pump()
+      // Who filled the socket is the last to be asked the next time: a flood starves nobody.
+      const isStillThere = this.#isBlocked && this.subscriptions.delete(executionId)
+      if (isStillThere) this.subscriptions.set(executionId, subscription)
+    }
   }
 
   async receive(text: string): Promise<void> {
@@ -112,6 +118,7 @@ export class Session implements SessionScope, Disposable {
   }
 
   watch(labels: Record<string, string> | undefined): void {
+    if (this.#isClosed) return // nobody would ever end it
     this.#watch?.[Symbol.dispose]()
     this.#watch = this.operations.watch(this.caller, labels, (record) => {
       this.send(notificationMessage("execution.changed", viewOf(record)))

@@ -24,6 +24,8 @@ const capabilities = [
 const longestPingMs = 30_000
 const policyViolation = 1008
 const goingAway = 1001
+/** For a peer that is there after all to read why it is closed. */
+const farewellMs = 1000
 
 type Open = { session: Session; connection: Connection; lastHeardMs: number }
 
@@ -114,6 +116,6 @@ export class Sessions implements Disposable {
     connection.send(errorMessage(null, failure("STREAM_TIMEOUT", message)))
     this.close(session, policyViolation)
     connection.close(policyViolation, "STREAM_TIMEOUT")
-    connection.terminate()
+    setTimeout(() => connection.terminate(), farewellMs)
   }
 }

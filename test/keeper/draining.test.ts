@@ -85,7 +85,7 @@ describe("the pipes of an empty tree", () => {
     const clock = new ManualClock()
     const recorder = new ScriptedRecorder()
 
-    const reading = readToTheEnd(recorder, 2000, clock)
+    const reading = readToTheEnd(recorder, 2000, clock, new AbortController().signal)
     expect(recorder.isReleased).toBe(true)
     recorder.end()
     await reading
@@ -98,7 +98,7 @@ describe("the pipes of an empty tree", () => {
     const clock = new ManualClock()
     const recorder = new ScriptedRecorder()
 
-    const reading = readToTheEnd(recorder, 2000, clock)
+    const reading = readToTheEnd(recorder, 2000, clock, new AbortController().signal)
     for (let seconds = 0; seconds < 60; seconds++) {
       clock.advance(1000)
       recorder.takenBytes += 1
@@ -113,7 +113,7 @@ describe("the pipes of an empty tree", () => {
     const clock = new ManualClock()
     const recorder = new ScriptedRecorder()
 
-    const reading = readToTheEnd(recorder, 2000, clock)
+    const reading = readToTheEnd(recorder, 2000, clock, new AbortController().signal)
     clock.advance(1999)
     expect(recorder.isCanceled).toBe(false)
     clock.advance(1)
@@ -126,7 +126,7 @@ describe("the pipes of an empty tree", () => {
     const clock = new ManualClock()
     const recorder = new ScriptedRecorder()
 
-    const reading = readToTheEnd(recorder, 0, clock)
+    const reading = readToTheEnd(recorder, 0, clock, new AbortController().signal)
     clock.advance(100)
     recorder.takenBytes += 65_536
     clock.advance(199)
@@ -140,7 +140,7 @@ describe("the pipes of an empty tree", () => {
     const clock = new ManualClock()
     const recorder = new ScriptedRecorder()
 
-    const reading = readToTheEnd(recorder, 2000, clock)
+    const reading = readToTheEnd(recorder, 2000, clock, new AbortController().signal)
     while (!recorder.isCanceled) {
       recorder.takenBytes += 1_000_000
       clock.advance(500)

@@ -74,7 +74,7 @@ describe("a session", () => {
     const reasons = connection.messages.map(({ error }) => error?.data.reason)
     expect(reasons).toEqual([undefined, "STREAM_TIMEOUT"])
     expect(connection.closes).toMatchObject([{ code: 1008 }])
-    expect(connection.isTerminated).toBe(true)
+    await until("its connection is ended for good", () => connection.isTerminated)
     expect(session?.isClosed).toBe(true)
     expect(log.events).toContain("session timed out")
   })
