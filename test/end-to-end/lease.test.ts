@@ -52,14 +52,30 @@ describeEachContainment("an execution that ends with its driver's connection", (
 describe("a lease", () => {
   test("is not held by an observer", async () => {
     await using service = await Service.start({ flags: { "disconnect-lease": "300ms" } })
+    await using driver = await clientOf(service)
+    await using observer = await clientOf(service)
+    const run = await Steered.start(driver, leased)
+    await run.untilLine(/^ready$/)
+
+    const observed = await observer.attach(run.id)
+    await driver.close()
+
+    expect(await observed.ended).toMatchObject({ outcome: "stopped", cause: "disconnected" })
+  })
+
+  test("is held by who is connected, though it only looks now", async () => {
+    await using service = await Service.start({ flags: { "disconnect-lease": "300ms" } })
     await using client = await clientOf(service)
     const run = await Steered.start(client, leased)
     await run.untilLine(/^ready$/)
 
     await run.execution.detach()
     const observed = await client.attach(run.id)
+    await Bun.sleep(600) // twice the lease
 
-    expect(await observed.ended).toMatchObject({ outcome: "stopped", cause: "disconnected" })
+    expect((await run.status()).state).toBe("running")
+    await observed.cancel()
+    expect(await observed.ended).toMatchObject({ cause: "client" })
   })
 
   test("begins with the start of a queued execution, held by who has waited for it", async () => {
