@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { readdirSync, rmSync, truncateSync } from "node:fs"
+import { mkdirSync, readdirSync, rmSync, truncateSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import type { StreamName } from "../../src/execution/record.ts"
@@ -26,6 +26,19 @@ describe("a feed", () => {
     staged.end()
     expect(kindsOf(eventsOf(feed, "text"))).toEqual(["ended"])
     expect(feed.next("text")).toBeNull()
+  })
+
+  test("fails alone where its transcript cannot be read", async () => {
+    using staged = new StagedExecution()
+    staged.write("one\n")
+    using feed = await staged.open()
+    const folder = join(staged.transcripts.directory, staged.id)
+    for (const name of readdirSync(folder)) {
+      rmSync(join(folder, name))
+      mkdirSync(join(folder, name))
+    }
+
+    expect(kindsOf(eventsOf(feed, "text"))).toEqual(["failed"])
   })
 
   test("tells a change of state before the output that came after it", async () => {
