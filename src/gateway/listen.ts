@@ -59,6 +59,7 @@ function listenOn<Session>(
       ...common(handlers, false),
       hostname: host,
       port,
+      reusePort: false, // without `development` it would be shared with another service, silently
       idleTimeout: 0, // streams are silent for hours
     })
   } catch (error) {

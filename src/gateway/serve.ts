@@ -24,6 +24,9 @@ const localCaller: Caller = { principal: "local" }
 /** Characters of text sent: each was a string twice or three times before. */
 const collectEveryLength = 20 * 1024 * 1024
 
+/** What one client may leave unread in memory: the largest answer and some more. */
+const mostUnsentBytes = 16 * 1024 * 1024
+
 /** Serves clients for the keeper that started this process; answers the exit code. */
 export async function serveGateway(): Promise<number> {
   const startedAtMs = performance.now()
@@ -134,7 +137,7 @@ function handlers(
       sendPings: false, // sessions ping by themselves, and know who answered
       perMessageDeflate: false,
       maxPayloadLength: settings.maxMessageBytes,
-      backpressureLimit: 64 * 1024 * 1024,
+      backpressureLimit: mostUnsentBytes,
       closeOnBackpressureLimit: true,
       open(socket) {
         socket.data.session = sessions.open(socket, localCaller)

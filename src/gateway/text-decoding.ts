@@ -1,5 +1,3 @@
-import { isUtf8 } from "node:buffer"
-
 export type DecodedText = {
   text: string
   /** The bytes of a character that is not complete yet. */
@@ -25,7 +23,10 @@ export function decodeText(
     text,
     // A copy: the piece's buffer belongs to the reader.
     held: heldLength === 0 ? nothing : all.slice(all.length - heldLength),
-    lossy: isUtf8(whole) ? 0 : countReplacements(text) - countEncodedReplacements(whole),
+    // A text of narrow characters has none, and is known to have none without a look.
+    lossy: text.includes(replacement)
+      ? countReplacements(text) - countEncodedReplacements(whole)
+      : 0,
   }
 }
 

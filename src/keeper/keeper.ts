@@ -1,11 +1,13 @@
 import type { ExecutionId } from "../execution/id.ts"
-import { type ExecutionRecord, startOfTranscript, unknownResourceUse } from "../execution/record.ts"
+import type { ExecutionRecord } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { StopCause } from "../execution/state.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import type { KeeperParams } from "../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../protocol/methods.ts"
+import { ByteBudget } from "./byte-budget.ts"
+import { newRecord } from "./new-record.ts"
 import { type Plan, type PlanSettings, planExecution } from "./plan.ts"
 import type { Clock, Journal, Programs, Spawner, TranscriptStore } from "./ports.ts"
 import { Supervision } from "./supervision.ts"
@@ -34,6 +36,9 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
   signalNumber(signal: string | number): number | null
 }
 
+/** Of all executions together: what children do not read is held in memory. */
+const mostWaitingInputBytes = 16 * 1024 * 1024
+
 type Waiting = { supervision: Supervision; plan: Plan }
 
 const diskFull = fail(
@@ -46,6 +51,7 @@ export class Keeper {
   readonly #ports: KeeperPorts
   readonly #live = new Map<ExecutionId, Supervision>()
   readonly #queue: Waiting[] = []
+  readonly #waitingInput = new ByteBudget(mostWaitingInputBytes)
   #isShuttingDown = false
 
   constructor(settings: KeeperSettings, ports: KeeperPorts) {
@@ -87,7 +93,14 @@ export class Keeper {
       const message = `All ${maxExecutions} places are taken and ${maxQueue} wait: try again later.`
       return fail(failure("AT_CAPACITY", message, { retry_after: 1 }))
     }
-    const record = this.#newRecord(principal, plan.value, mustWait ? "queued" : "starting")
+    const record = newRecord({
+      id: this.#ports.newId(),
+      principal,
+      spec: plan.value.spec,
+      containment: this.#ports.spawner.containment,
+      state: { kind: mustWait ? "queued" : "starting" },
+      createdAt: this.#ports.clock.now().toISOString(),
+    })
     const idempotency = key === undefined ? null : { principal, key, fingerprint }
     const { store } = this.#ports
     if (!this.#ports.ifRoom(() => store.create(record, idempotency))) return diskFull
@@ -141,7 +154,12 @@ export class Keeper {
   async input(params: KeeperParams<"input">): Promise<Result<InputResult, Failure>> {
     const supervision = this.#live.get(params.executionId)
     if (supervision === undefined) return this.#notLive(params.executionId, "input")
-    return supervision.write(params.data, params.end, params.offset)
+    using held = this.#waitingInput.hold(params.data.length)
+    if (held === null) {
+      const message = "Too much input waits for children that do not read: try again later."
+      return fail(failure("RATE_LIMITED", message, { retry_after: 1 }))
+    }
+    return await supervision.write(params.data, params.end, params.offset)
   }
 
   resize(params: KeeperParams<"resize">): Result<Record<string, never>, Failure> {
@@ -260,41 +278,12 @@ export class Keeper {
   }
 
   #notLive(id: ExecutionId, verb: string): Result<never, Failure> {
-    if (this.#ports.store.find(id) === null) {
+    const state = this.#ports.store.find(id)?.state.kind
+    if (state === undefined) {
       return fail(failure("PROCESS_NOT_FOUND", `There is no execution ${id}.`))
     }
-    const message = `Execution ${id} has ended: ${verb} comes too late.`
-    return fail(failure("WRONG_STATE", message, { state: "ended" }))
-  }
-
-  #newRecord(principal: string, plan: Plan, kind: "queued" | "starting"): ExecutionRecord {
-    const none = { bytes: 0, lines: 0 }
-    return {
-      id: this.#ports.newId(),
-      principal,
-      spec: plan.spec,
-      containment: this.#ports.spawner.containment,
-      state: { kind },
-      leader: null,
-      createdAt: this.#ports.clock.now().toISOString(),
-      startedAt: null,
-      endedAt: null,
-      runningMs: 0,
-      pausedMs: 0,
-      blocked: false,
-      stdinBytes: 0,
-      transcript: {
-        start: startOfTranscript,
-        end: startOfTranscript,
-        stdout: none,
-        stderr: none,
-        dropped: none,
-      },
-      hashes: null,
-      use: unknownResourceUse,
-      stopped: [],
-      killedAfterExit: [],
-      survivors: [],
-    }
+    const why = state === "ended" ? "has ended" : `was left ${state}`
+    const message = `Execution ${id} ${why}: ${verb} comes too late.`
+    return fail(failure("WRONG_STATE", message, { state }))
   }
 }

@@ -1,6 +1,6 @@
 import type { ProcessIdentity, StoppedProcess, Survivor } from "../execution/record.ts"
 import { elapse } from "./elapse.ts"
-import type { Clock, ProcessTree } from "./ports.ts"
+import type { Child, Clock, ProcessTree } from "./ports.ts"
 
 export type StopReport = { stopped: StoppedProcess[]; survivors: Survivor[] }
 
@@ -61,6 +61,31 @@ export async function stopTree(
       waitMs = Math.min(waitMs * 2, longestLookMs)
     }
   }
+}
+
+const mostAttempts = 20
+const betweenAttemptsMs = 500
+
+/**
+ * Kills a tree whose supervision broke. What broke it, want of descriptors say, may break this too,
+ * so it is tried for a while; then the leader is named as one who may have survived.
+ */
+export async function stopAtAnyRate(
+  { tree, leader }: Pick<Child, "tree" | "leader">,
+  killLimitMs: number,
+  clock: Clock,
+  failed: (error: unknown) => void,
+): Promise<StopReport> {
+  const order = { graceMs: 0, killLimitMs, hurry: AbortSignal.abort() }
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    try {
+      return await stopTree(tree, order, clock)
+    } catch (error) {
+      failed(error)
+      await elapse(clock, betweenAttemptsMs, null)
+    }
+  }
+  return { stopped: [], survivors: [{ pid: leader.pid, command: "could not be looked at" }] }
 }
 
 /** Keeps the book on who was there and who is gone. */

@@ -10,7 +10,7 @@ import { Lease } from "./lease.ts"
 import type { Child, Launch, TranscriptWriter } from "./ports.ts"
 import { Recorder } from "./recorder.ts"
 import { RunningClocks } from "./running-clocks.ts"
-import { nothingStopped, type StopReport, stopTree } from "./stopping.ts"
+import { nothingStopped, type StopReport, stopAtAnyRate, stopTree } from "./stopping.ts"
 import type { SupervisionPorts, SupervisionSettings } from "./supervision-ports.ts"
 import { Turns } from "./turns.ts"
 import { noInput, noTerminal, wrongState } from "./wrong-state.ts"
@@ -253,8 +253,8 @@ export class Supervision {
   async #broken(child: Child, error: unknown): Promise<void> {
     const told = (failed: unknown) => this.#ports.broke(this.record, failed)
     told(error)
-    const order = { graceMs: 0, killLimitMs: this.#settings.killLimitMs, hurry: this.#hurry.signal }
-    const report = await stopTree(child.tree, order, this.#ports.clock).catch(told)
+    this.#stop = stopAtAnyRate(child, this.#settings.killLimitMs, this.#ports.clock, told)
+    const report = await this.#stop
     this.#recorder?.cancel()
     this.#clocks.stop()
     this.#record = { ...this.#record, ...report }

@@ -45,7 +45,7 @@ export function openCgroupBase(instance: string): Result<CgroupBase, string> {
 /** Makes an execution's cgroup with its limits, before anything runs in it. */
 export function makeCgroup(base: CgroupBase, id: ExecutionId, limits: ResourceLimits): string {
   const path = join(base.path, id)
-  mkdirSync(path)
+  mkdirSync(path, { recursive: true }) // the base too, should somebody have tidied it up
   try {
     limitCgroup(path, limits)
   } catch (error) {

@@ -11,25 +11,38 @@ const freezeLimitMs = 5000
 const removeRetryMs = 20
 const mostRemoveTries = 50
 
-/** A tree that the kernel keeps for us: nothing leaves its cgroup by forking or by setsid. */
+/**
+ * A tree that the kernel keeps for us: nothing leaves its cgroup by forking or by setsid. Root may
+ * move itself out on purpose; the leader is a member wherever it went.
+ */
 export class CgroupTree implements ProcessTree {
   readonly #path: string
+  #leader: ProcessIdentity | null = null
 
   constructor(path: string) {
     this.#path = path
   }
 
+  ledBy(leader: ProcessIdentity): this {
+    this.#leader = leader
+    return this
+  }
+
   members(): ProcessIdentity[] {
-    if (!this.#isPopulated()) return []
-    return membersBelow(this.#path)
+    const members = this.#isPopulated() ? membersBelow(this.#path) : []
+    const leader = this.#leader
+    if (leader === null || members.some(({ pid }) => pid === leader.pid)) return members
+    const stat = readStat(leader.pid)
+    return isAlive(stat) && stat.startTicks === leader.startTicks ? [leader, ...members] : members
   }
 
   signal(signal: number): number {
     // The kernel's own kill cannot be outrun by a fork, and it reaches the frozen.
     if (signal === SIGKILL) {
-      const reached = this.members().length
+      const members = this.members()
       this.#write("cgroup.kill", "1")
-      return reached
+      if (this.#leader !== null) signalProcess(this.#leader, SIGKILL)
+      return members.length
     }
     return this.members().filter((member) => signalProcess(member, signal)).length
   }

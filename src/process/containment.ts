@@ -53,7 +53,7 @@ function byCgroup(base: CgroupBase): Containment {
       const tree = new CgroupTree(path)
       return {
         cgroup: path,
-        enter: () => tree,
+        enter: (leader) => tree.ledBy(leader),
         use: () => tree.use(),
         hasRunOutOfMemory: () => hasRunOutOfMemory(path),
         remove: () => tree.remove(),

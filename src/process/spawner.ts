@@ -71,7 +71,7 @@ function start(launch: Launch, enclosure: Enclosure, stdio: Stdio, reaper: Reape
     return supervisable(subprocess, exited, enclosure, stdio)
   } catch (error) {
     // It runs, but nobody could look after it.
-    subprocess.kill("SIGKILL")
+    process.kill(-subprocess.pid, "SIGKILL")
     stdio.close()
     throw error
   }

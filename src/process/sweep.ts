@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { ExecutionId } from "../execution/id.ts"
 import type { ProcessIdentity } from "../execution/record.ts"
 import type { Sweep } from "../keeper/ports.ts"
-import { killCgroup } from "./cgroup-tree.ts"
+import { killCgroup, removeEmptyCgroups } from "./cgroup-tree.ts"
 import { executionMarker } from "./forest.ts"
 import {
   allPids,
@@ -18,6 +18,8 @@ import { SIGKILL } from "./signals.ts"
 import { readTreeMemory } from "./tree-memory.ts"
 
 const limitMs = 5000
+const mostRemoveTries = 50
+const removeRetryMs = 10
 
 /**
  * Ends everything a dead keeper left: its gateway, its cgroups, and the trees of the executions
@@ -34,6 +36,7 @@ export async function endLeftovers(
   }
   for (const base of new Set([memory?.cgroupBase ?? null, cgroupBase])) {
     if (base !== null) await sweepCgroups(base)
+    if (base !== null && base !== cgroupBase) await removeBase(base)
   }
   // Without a memory of this boot, a pid in the journal means somebody else by now.
   const left = unfinished.map(({ id, leader }) => ({
@@ -77,8 +80,15 @@ async function sweepTrees(left: readonly LeftBehind[]): Promise<Map<ExecutionId,
 /** Ends whatever runs in an instance's cgroups, and removes them. */
 async function sweepCgroups(base: string): Promise<void> {
   if (!existsSync(base)) return
-  for (const name of readdirSync(base)) {
-    if (ExecutionId.safeParse(name).success) await killCgroup(join(base, name), limitMs)
+  const executions = readdirSync(base).filter((name) => ExecutionId.safeParse(name).success)
+  await Promise.all(executions.map((name) => killCgroup(join(base, name), limitMs)))
+}
+
+/** Nobody uses it any more. The kernel may still be taking the last process in it apart. */
+async function removeBase(base: string): Promise<void> {
+  for (let tries = 0; tries < mostRemoveTries; tries++) {
+    if (removeEmptyCgroups(base)) return
+    await Bun.sleep(removeRetryMs)
   }
 }
 

@@ -43,7 +43,7 @@ export function answerMethod(
   params: unknown,
 ): Promise<Result<Reply, Failure>> {
   if (!isMethodName(method)) {
-    const message = `There is no method ${JSON.stringify(method)}.`
+    const message = `There is no method ${JSON.stringify(method.slice(0, 100))}.`
     return Promise.resolve(fail(failure("METHOD_NOT_FOUND", message)))
   }
   return answer(session, method, params)

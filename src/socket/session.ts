@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises"
+import type { ExecutionRecord } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { Caller, Driver, Operations } from "../gateway/ports.ts"
 import { viewOf } from "../protocol/execution-view.ts"
@@ -22,8 +23,16 @@ export type SessionLog = {
 
 const mostRequests = 256
 const mostSubscriptions = 65_535
+const mostUntold = 1000
+const tryAgainLater = 1013
 /** Their answers can be megabytes long, and take milliseconds to make. */
-const largeReads: ReadonlySet<string> = new Set(["list", "transcript.read", "transcript.verify"])
+const largeReads: ReadonlySet<string> = new Set([
+  "list",
+  "receipt",
+  "status",
+  "transcript.read",
+  "transcript.verify",
+])
 
 /** One client's connection: its requests, its subscriptions, its latest execution. */
 export class Session implements SessionScope, Disposable {
@@ -34,6 +43,7 @@ export class Session implements SessionScope, Disposable {
   latestExecution: string | null = null
   #watch: Disposable | null = null
   readonly #standingBy = new Map<string, Driver>()
+  readonly #untold = new Map<string, ExecutionRecord>()
   readonly #connection: Connection
   readonly #log: SessionLog
   readonly #passed: (length: number) => void
@@ -82,6 +92,11 @@ export class Session implements SessionScope, Disposable {
   drained(): void {
     this.#isBlocked = false
     this.#room.resolve()
+    for (const [id, record] of this.#untold) {
+      if (this.#isBlocked) return
+      this.#untold.delete(id)
+      this.#tellChange(record)
+    }
     for (const [executionId, subscription] of this.subscriptions) {
       if (this.#isBlocked) return
       subscription.pump()
@@ -120,9 +135,19 @@ export class Session implements SessionScope, Disposable {
   watch(labels: Record<string, string> | undefined): void {
     if (this.#isClosed) return // nobody would ever end it
     this.#watch?.[Symbol.dispose]()
-    this.#watch = this.operations.watch(this.caller, labels, (record) => {
+    this.#watch = this.operations.watch(this.caller, labels, (record) => this.#tellChange(record))
+  }
+
+  /** Of an execution that changes again while the client does not read, the newest is enough. */
+  #tellChange(record: ExecutionRecord): void {
+    if (!this.#isBlocked) {
       this.send(notificationMessage("execution.changed", viewOf(record)))
-    })
+      return
+    }
+    this.#untold.set(record.id, record)
+    if (this.#untold.size <= mostUntold) return
+    this.#connection.close(tryAgainLater, "too slow to watch: list the executions again")
+    this[Symbol.dispose]()
   }
 
   /** A number for binary frames that no other subscription of this session has. */

@@ -53,9 +53,9 @@ describe("what is asked", () => {
 
   test("and fails in an unexpected way is told as such, and logged", async () => {
     using staged = new StagedExecution()
-    const operations = { ...staged.operations, status: () => Promise.reject(new Error("a bug")) }
+    const operations = { ...staged.operations, remove: () => Promise.reject(new Error("a bug")) }
     const { connection, log, ask } = connect(operations)
-    const id = ask("status", { execution_id: staged.id })
+    const id = ask("remove", { execution_id: staged.id })
     await settled()
 
     expect(connection.answerTo(id)?.error?.data.reason).toBe("INTERNAL")
@@ -85,7 +85,7 @@ describe("a large read", () => {
     connection.isFull = true
     const first = ask("transcript.read", read)
     const second = ask("transcript.read", read)
-    const small = ask("status", read)
+    const small = ask("watch", {})
     await turns(5)
     expect(connection.order).toEqual([small])
 
