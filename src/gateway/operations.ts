@@ -1,3 +1,4 @@
+import { ByteBudget } from "../execution/byte-budget.ts"
 import { ExecutionId, ExecutionIdPrefix } from "../execution/id.ts"
 import { type ExecutionRecord, hasEnded, startOfTranscript } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
@@ -19,10 +20,14 @@ export type OperationPorts = {
   live: LiveExecutions
 }
 
+/** Of all clients together: an answer comes only when the child has read, which may be never. */
+const mostWaitingInputBytes = 16 * 1024 * 1024
+
 /** What clients may ask, whatever way they come: the same answers for all of them. */
 export function createOperations(ports: OperationPorts): Operations {
   const { link, journal, transcripts, live } = ports
   const drivers = new Drivers(link)
+  const waitingInput = new ByteBudget(mostWaitingInputBytes)
 
   const operations: Operations = {
     async execute(caller, request, follow) {
@@ -42,8 +47,13 @@ export function createOperations(ports: OperationPorts): Operations {
     async input(_caller, executionId, { data, end, offset }) {
       const id = resolve(executionId)
       if (!id.ok) return id
+      using held = waitingInput.hold(data.length)
+      if (held === null) {
+        const message = "Too much input waits for children that do not read: try again later."
+        return fail(failure("RATE_LIMITED", message, { retry_after: 1 }))
+      }
       const input = { executionId: id.value, data, end }
-      return link().call("input", offset === undefined ? input : { ...input, offset })
+      return await link().call("input", offset === undefined ? input : { ...input, offset })
     },
 
     async resize(_caller, executionId, size) {

@@ -93,7 +93,7 @@ export async function serveGateway(): Promise<number> {
 
   const listening = listen<Session>(
     { ...settings.listen, socketPath: settings.socketPath },
-    handlers(settings, openSessions, (request, isLocal) =>
+    handlers(settings, openSessions, pace, (request, isLocal) =>
       app.fetch(request, { isUnixSocket: isLocal }),
     ),
   )
@@ -112,6 +112,7 @@ export async function serveGateway(): Promise<number> {
 function handlers(
   settings: GatewaySettings,
   sessions: Sessions,
+  pace: CollectionPace,
   http: (request: Request, isLocal: boolean) => Response | Promise<Response>,
 ): Handlers<Session> {
   return {
@@ -146,6 +147,7 @@ function handlers(
         const { session } = socket.data
         if (session === null) return
         sessions.heard(session)
+        pace.passed(message.length)
         await session.receive(typeof message === "string" ? message : message.toString("utf8"))
       },
       pong(socket) {
