@@ -13,7 +13,8 @@ export class CommandLine implements AsyncDisposable {
   readonly stateDir = mkdtempSync(join(tmpdir(), "cc-executor-cli-"))
 
   env(more: Record<string, string> = {}): Record<string, string | undefined> {
-    const { CC_EXECUTOR_URL: _, ...own } = process.env
+    // Where these tests run unattended, the program they drive still has a person before it.
+    const { CC_EXECUTOR_URL: _, CI: __, ...own } = process.env
     return { ...own, CC_EXECUTOR_STATE_DIR: this.stateDir, PROGRAM: executable, ...more }
   }
 
