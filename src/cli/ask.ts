@@ -1,4 +1,4 @@
-import { errnoOf } from "../process/errno.ts"
+import { errnoOf } from "../execution/errno.ts"
 
 export type Answer =
   | { kind: "answer"; status: number; body: string; ms: number }

@@ -7,7 +7,7 @@ import {
   readFileSync,
   statSync,
 } from "node:fs"
-import { errnoOf } from "../process/errno.ts"
+import { errnoOf } from "../execution/errno.ts"
 import type { StatePaths } from "./address.ts"
 import { isReady } from "./ask.ts"
 import type { Context } from "./context.ts"

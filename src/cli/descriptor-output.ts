@@ -1,6 +1,6 @@
 import { write } from "node:fs"
 import { isatty, WriteStream } from "node:tty"
-import { errnoOf, isErrno } from "../process/errno.ts"
+import { errnoOf, isErrno } from "../execution/errno.ts"
 import { BrokenPipeError, type Output } from "./context.ts"
 
 const retryMs = 5

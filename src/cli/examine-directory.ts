@@ -1,7 +1,7 @@
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
+import { errnoOf } from "../execution/errno.ts"
 import { openJournalReader } from "../journal/journal-reader.ts"
-import { errnoOf } from "../process/errno.ts"
 import type { StatePaths } from "./address.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 import { sizeText } from "./time.ts"

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync } from "node:fs"
 import { release } from "node:os"
 import { loadConfig } from "../config.ts"
-import { errnoOf, isErrno } from "../process/errno.ts"
+import { errnoOf, isErrno } from "../execution/errno.ts"
 import { containmentOffer } from "./containment.ts"
 import type { Context } from "./context.ts"
 import { type Finding, ok, warn } from "./finding.ts"

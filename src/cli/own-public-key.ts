@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { errnoOf, isErrno } from "../process/errno.ts"
+import { errnoOf, isErrno } from "../execution/errno.ts"
 import { CommandFailure } from "./failure.ts"
 
 /** The public half of the key a local service signs with; null when it has made none yet. */

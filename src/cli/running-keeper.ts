@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { z } from "zod"
-import { isErrno } from "../process/errno.ts"
+import { isErrno } from "../execution/errno.ts"
 import { isAlive, readStat } from "../process/proc.ts"
 
 const Keeper = z.object({

@@ -1,4 +1,4 @@
-import { isErrno } from "../process/errno.ts"
+import { isErrno } from "../execution/errno.ts"
 import { statePaths } from "./address.ts"
 import type { Arguments, OptionTable } from "./arguments.ts"
 import { command } from "./command.ts"

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { CallError } from "../client/client-error.ts"
+import { errnoOf } from "../execution/errno.ts"
 import type { Claim } from "../execution/verdict.ts"
-import { errnoOf } from "../process/errno.ts"
 import { type Address, addressOf, addressOptions } from "./address.ts"
 import type { Arguments, OptionTable } from "./arguments.ts"
 import { checkReceipt, type Keys } from "./check-receipt.ts"

@@ -12,6 +12,7 @@ import {
   writeSync,
 } from "node:fs"
 import { join } from "node:path"
+import { isErrno } from "../execution/errno.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 
 export type StateDirectory = Disposable & {
@@ -128,7 +129,7 @@ class LockedDirectory implements StateDirectory {
 }
 
 function isOutOfSpace(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^(ENOSPC|EDQUOT)$/.test(String(error.code))
+  return isErrno(error, "ENOSPC", "EDQUOT")
 }
 
 function holder(lockPath: string): string {

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { errnoOf, isErrno } from "../execution/errno.ts"
 import type { ExecutionId } from "../execution/id.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { ResourceLimits } from "../execution/spec.ts"
-import { errnoOf, isErrno } from "./errno.ts"
 
 type LimitName = keyof ResourceLimits
 

@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from "node:fs"
+import { isErrno } from "../execution/errno.ts"
 import type { ChildInput } from "../keeper/ports.ts"
-import { isErrno } from "./errno.ts"
 import { setNonblocking } from "./libc.ts"
 
 const writesPerTurn = 16

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
+import { isErrno } from "../execution/errno.ts"
 import type { ProcessIdentity } from "../execution/record.ts"
-import { isErrno } from "./errno.ts"
 
 /** What /proc/PID/stat says, as far as trees are concerned. */
 export type ProcessStat = ProcessIdentity & {

@@ -1,8 +1,8 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs"
 import { isAbsolute, join, resolve } from "node:path"
+import { errnoOf } from "../execution/errno.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { Program, Programs, SpawnFailure } from "../keeper/ports.ts"
-import { errnoOf } from "./errno.ts"
 
 /** Finds programs on this machine as execvp would, and says why when it cannot. */
 export const programs: Programs = {

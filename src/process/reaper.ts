@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { isErrno } from "./errno.ts"
+import { isErrno } from "../execution/errno.ts"
 import { becomeSubreaper, reap } from "./libc.ts"
 import { allPids, readStat } from "./proc.ts"
 

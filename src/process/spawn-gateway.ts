@@ -1,5 +1,5 @@
+import { isErrno } from "../execution/errno.ts"
 import type { StartGateway } from "../keeper/ports.ts"
-import { isErrno } from "./errno.ts"
 import type { Reaper } from "./reaper.ts"
 
 type LineSink = { write(piece: Uint8Array): void; end(): void }

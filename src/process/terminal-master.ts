@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
-import { isErrno } from "./errno.ts"
+import { isErrno } from "../execution/errno.ts"
 
 /**
  * The pseudo-terminals whose master side this process has open: their number → a descriptor. Bun

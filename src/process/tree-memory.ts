@@ -1,9 +1,9 @@
 import { readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
+import { isErrno } from "../execution/errno.ts"
 import { ExecutionId } from "../execution/id.ts"
 import { ProcessIdentity } from "../execution/record.ts"
-import { isErrno } from "./errno.ts"
 import { bootId } from "./proc.ts"
 
 /**

@@ -1,4 +1,5 @@
 import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs"
+import { isErrno } from "../execution/errno.ts"
 import { hashSegment } from "./chain.ts"
 import {
   hashBytes,
@@ -7,7 +8,7 @@ import {
   segmentHeaderBytes,
   writeSegmentFields,
 } from "./format.ts"
-import { isErrno, removeFile, segmentPath, type TranscriptFiles } from "./segment-files.ts"
+import { removeFile, segmentPath, type TranscriptFiles } from "./segment-files.ts"
 
 /** A segment of the writer's; the newest one is the only file a transcript keeps open. */
 export type OpenSegment = {

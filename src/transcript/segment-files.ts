@@ -1,5 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { isErrno } from "../execution/errno.ts"
 import type { ExecutionId } from "../execution/id.ts"
 import { readSegmentFields, type SegmentHeader, segmentHeaderBytes } from "./format.ts"
 
@@ -79,8 +80,4 @@ export function readSegmentHeader(
   if (read < segmentHeaderBytes) return "damaged"
   const header = readSegmentFields(new DataView(bytes.buffer))
   return header === null || header.number !== number ? "damaged" : header
-}
-
-export function isErrno(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code
 }

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises"
 import { dirname } from "node:path"
-import { isErrno, segmentPath, type TranscriptFiles } from "./segment-files.ts"
+import { isErrno } from "../execution/errno.ts"
+import { segmentPath, type TranscriptFiles } from "./segment-files.ts"
 
 /** Brings what was written onto the disk itself, off the event loop. */
 export type Syncer = {

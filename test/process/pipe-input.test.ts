@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { closeSync, readSync } from "node:fs"
-import { isErrno } from "../../src/process/errno.ts"
+import { isErrno } from "../../src/execution/errno.ts"
 import { makePipe, setNonblocking } from "../../src/process/libc.ts"
 import { PipeInput } from "../../src/process/pipe-input.ts"
 import { settled } from "../support/manual-clock.ts"
