@@ -2,16 +2,6 @@ import type { Client } from "../client/connect.ts"
 import type { StateKind } from "../execution/state.ts"
 import type { ExecutionView } from "../protocol/execution-view.ts"
 
-// In the order of life, so that one that moves on between two questions is seen in the later one.
-export const liveStates = [
-  "queued",
-  "starting",
-  "running",
-  "paused",
-  "stopping",
-  "draining",
-] as const satisfies StateKind[]
-
 const pageSize = 1000
 
 export type ListFilter = {

@@ -1,10 +1,9 @@
-import type { StateKind } from "../execution/state.ts"
+import { liveStates, type StateKind } from "../execution/state.ts"
 import type { Labels } from "../protocol/execute.ts"
 import type { ExecutionView } from "../protocol/execution-view.ts"
 import type { ResultOf } from "../protocol/methods.ts"
 import type { Session } from "./session.ts"
 
-const liveStates = ["queued", "starting", "running", "paused", "stopping", "draining"] as const
 const pageSize = 1000
 
 /**

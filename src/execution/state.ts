@@ -43,6 +43,9 @@ export const StateKind = z.enum([
 ])
 export type StateKind = z.infer<typeof StateKind>
 
+/** In the order of life: one that moves on between two questions is seen in the later one. */
+export const liveStates = StateKind.exclude(["ended"]).options
+
 const pid = z.int().positive()
 
 export const ExecutionState = z.discriminatedUnion("kind", [

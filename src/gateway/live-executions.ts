@@ -18,7 +18,7 @@ export interface FollowReader {
 
 type Watcher = (record: ExecutionRecord) => void
 
-/** What changed unheard is among the newest. */
+/** Watchers are told these after a resync; an older one that changed in it they must ask for. */
 const mostListed = 1000
 
 /** What this gateway follows; all of it can be read again from journal and keeper. */

@@ -5,6 +5,7 @@ import { fail, ok, type Result } from "../execution/result.ts"
 import { judge } from "../execution/verdict.ts"
 import { viewOf } from "../protocol/execution-view.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
+import { mostWaitingInputBytes, tooMuchInputWaits } from "../protocol/waiting-input.ts"
 import { decodeCursor } from "./cursor.ts"
 import { Drivers } from "./drivers.ts"
 import type { KeeperLink } from "./keeper-link.ts"
@@ -19,9 +20,6 @@ export type OperationPorts = {
   transcripts: () => TranscriptReader
   live: LiveExecutions
 }
-
-/** Of all clients together: an answer comes only when the child has read, which may be never. */
-const mostWaitingInputBytes = 16 * 1024 * 1024
 
 /** What clients may ask, whatever way they come: the same answers for all of them. */
 export function createOperations(ports: OperationPorts): Operations {
@@ -48,10 +46,7 @@ export function createOperations(ports: OperationPorts): Operations {
       const id = resolve(executionId)
       if (!id.ok) return id
       using held = waitingInput.hold(data.length)
-      if (held === null) {
-        const message = "Too much input waits for children that do not read: try again later."
-        return fail(failure("RATE_LIMITED", message, { retry_after: 1 }))
-      }
+      if (held === null) return fail(tooMuchInputWaits)
       const input = { executionId: id.value, data, end }
       return await link().call("input", offset === undefined ? input : { ...input, offset })
     },

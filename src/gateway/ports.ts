@@ -13,6 +13,7 @@ import type { Verification } from "../execution/verdict.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
 import type { Failure } from "../protocol/failure.ts"
 import type { ControlResult, InputResult, ParsedParamsOf, ResultOf } from "../protocol/methods.ts"
+import type { Output } from "../protocol/output-chunk.ts"
 
 /** What the gateway needs of the record, and what it offers to http/, socket/ and later mcp/. */
 
@@ -167,19 +168,7 @@ export interface OutputFeed extends Disposable {
 export type OutputForm = "text" | "bytes"
 
 export type FeedEvent =
-  | {
-      kind: "output"
-      stream: StreamName
-      /** For "text", what was decoded; for "bytes", the exact bytes, valid until the next call. */
-      text: string
-      bytes: Uint8Array
-      sequence: number
-      timeMs: number
-      next: string
-      endsInsideLine: boolean
-      /** U+FFFD characters in `text` that stand for invalid bytes. */
-      lossy: number
-    }
+  | ({ kind: "output" } & Output)
   | { kind: "gap"; from: string; next: string; bytes: number; lines: number; reason: string }
   | { kind: "state"; record: ExecutionRecord }
   | { kind: "ended"; record: ExecutionRecord }

@@ -1,6 +1,6 @@
 import { checkOrigin } from "../access/origin.ts"
 import { ok } from "../execution/result.ts"
-import { StateKind } from "../execution/state.ts"
+import { liveStates } from "../execution/state.ts"
 import { createHttpApp } from "../http/app.ts"
 import { openJournalReader } from "../journal/journal-reader.ts"
 import { standardOutput } from "../log/standard-output.ts"
@@ -190,9 +190,7 @@ async function endTrees(
   journal: JournalReader,
   log: Logger,
 ): Promise<void> {
-  const left = StateKind.options
-    .filter((state) => state !== "ended")
-    .flatMap((state) => journal.list({ state, limit: 1000 })?.records ?? [])
+  const left = liveStates.flatMap((state) => journal.list({ state, limit: 1000 })?.records ?? [])
   log.error({ executions: left.length }, "keeper gone: its executions are ended")
   await endLeftovers(settings.stateDir, null, left)
 }

@@ -7,6 +7,7 @@ import type { ExecuteParams } from "../protocol/execute.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import type { KeeperParams } from "../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../protocol/methods.ts"
+import { mostWaitingInputBytes, tooMuchInputWaits } from "../protocol/waiting-input.ts"
 import { newRecord } from "./new-record.ts"
 import { type Plan, type PlanSettings, planExecution } from "./plan.ts"
 import type { Clock, Journal, Programs, Spawner, TranscriptStore } from "./ports.ts"
@@ -35,9 +36,6 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
   fingerprint(request: ExecuteParams): string
   signalNumber(signal: string | number): number | null
 }
-
-/** Of all executions together: what children do not read is held in memory. */
-const mostWaitingInputBytes = 16 * 1024 * 1024
 
 type Waiting = { supervision: Supervision; plan: Plan }
 
@@ -155,10 +153,7 @@ export class Keeper {
     const supervision = this.#live.get(params.executionId)
     if (supervision === undefined) return this.#notLive(params.executionId, "input")
     using held = this.#waitingInput.hold(params.data.length)
-    if (held === null) {
-      const message = "Too much input waits for children that do not read: try again later."
-      return fail(failure("RATE_LIMITED", message, { retry_after: 1 }))
-    }
+    if (held === null) return fail(tooMuchInputWaits)
     return await supervision.write(params.data, params.end, params.offset)
   }
 

@@ -2,7 +2,7 @@ import type { ExecutionId } from "../execution/id.ts"
 import type { ProcessIdentity, Survivor } from "../execution/record.ts"
 import type { ProcessTree } from "../keeper/ports.ts"
 import type { Forest } from "./forest.ts"
-import { commandLine, type ProcessStat } from "./proc.ts"
+import { type ProcessStat, survivorOf } from "./proc.ts"
 import { signalProcess } from "./signal-process.ts"
 import { SIGCONT, SIGKILL, SIGSTOP } from "./signals.ts"
 
@@ -57,7 +57,7 @@ export class BestEffortTree implements ProcessTree {
   }
 
   describe(process: ProcessIdentity): Survivor {
-    return { pid: process.pid, command: commandLine(process.pid) }
+    return survivorOf(process)
   }
 
   #standsStill({ pid, startTicks, state }: ProcessStat): boolean {

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { isErrno } from "../execution/errno.ts"
 import type { ProcessIdentity, ResourceUse, Survivor } from "../execution/record.ts"
 import type { ProcessTree } from "../keeper/ports.ts"
-import { commandLine, isAlive, readStat } from "./proc.ts"
+import { isAlive, readStat, survivorOf } from "./proc.ts"
 import { signalProcess } from "./signal-process.ts"
 import { SIGKILL } from "./signals.ts"
 
@@ -74,7 +74,7 @@ export class CgroupTree implements ProcessTree {
   }
 
   describe(process: ProcessIdentity): Survivor {
-    return { pid: process.pid, command: commandLine(process.pid) }
+    return survivorOf(process)
   }
 
   /** Removes the cgroup and any its processes made below it. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { isErrno } from "../execution/errno.ts"
-import type { ProcessIdentity } from "../execution/record.ts"
+import type { ProcessIdentity, Survivor } from "../execution/record.ts"
 
 /** What /proc/PID/stat says, as far as trees are concerned. */
 export type ProcessStat = ProcessIdentity & {
@@ -64,6 +64,11 @@ export function commandLine(pid: number): string {
   const words = (readProcFile(`/proc/${pid}/cmdline`) ?? "").split("\0").join(" ").trim()
   if (words !== "") return words.slice(0, 200)
   return `[${(readProcFile(`/proc/${pid}/comm`) ?? "gone").trim()}]`
+}
+
+/** How a process that outlived its end is named. */
+export function survivorOf({ pid }: ProcessIdentity): Survivor {
+  return { pid, command: commandLine(pid) }
 }
 
 export function bootId(): string {

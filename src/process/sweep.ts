@@ -7,11 +7,11 @@ import { killCgroup, removeEmptyCgroups } from "./cgroup-tree.ts"
 import { executionMarker } from "./forest.ts"
 import {
   allPids,
-  commandLine,
   isAlive,
   type ProcessStat,
   readEnvironment,
   readStat,
+  survivorOf,
 } from "./proc.ts"
 import { signalProcess } from "./signal-process.ts"
 import { SIGKILL } from "./signals.ts"
@@ -69,7 +69,7 @@ async function sweepTrees(left: readonly LeftBehind[]): Promise<Map<ExecutionId,
     if (found.length === 0) return sweeps
     if (performance.now() > deadline) {
       for (const { id, stat } of found) {
-        sweeps.get(id)?.survivors.push({ pid: stat.pid, command: commandLine(stat.pid) })
+        sweeps.get(id)?.survivors.push(survivorOf(stat))
       }
       return sweeps
     }

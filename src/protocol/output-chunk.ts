@@ -1,14 +1,17 @@
 import type { StreamName } from "../execution/record.ts"
 import type { OutputChunk } from "./methods.ts"
 
-type Output = {
+export type Output = {
   stream: StreamName
+  /** What was decoded, where text was asked for. */
   text: string
+  /** The exact bytes, where bytes were asked for; valid until the next piece is. */
   bytes: Uint8Array
   sequence: number
   timeMs: number
   next: string
   endsInsideLine: boolean
+  /** U+FFFD characters in `text` that stand for invalid bytes. */
   lossy: number
 }
 

@@ -1,0 +1,10 @@
+import { type Failure, failure } from "./failure.ts"
+
+/** Of all executions together: an answer comes only when the child has read, which may be never. */
+export const mostWaitingInputBytes = 16 * 1024 * 1024
+
+export const tooMuchInputWaits: Failure = failure(
+  "RATE_LIMITED",
+  "Too much input waits for children that do not read: try again later.",
+  { retry_after: 1 },
+)
