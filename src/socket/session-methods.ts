@@ -1,8 +1,9 @@
 import type { z } from "zod"
-import { type ExecutionRecord, hasEnded } from "../execution/record.ts"
+import { hasEnded } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { Caller, Operations, OutputFeed } from "../gateway/ports.ts"
-import type { Encoding, ExecuteResult } from "../protocol/execute.ts"
+import type { Encoding } from "../protocol/execute.ts"
+import { executeResultOf } from "../protocol/execute-result.ts"
 import { viewOf } from "../protocol/execution-view.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import {
@@ -138,6 +139,8 @@ async function execute(
   const started = await operations.execute(caller, params, true)
   if (!started.ok) return started
   const { record, repeated } = started.value
+  const result = executeResultOf(record, repeated)
+  if (!result.ok) return result
   session.latestExecution = record.id
   const feed = await operations.open(caller, record.id, "start")
   if (!feed.ok) return feed
@@ -145,23 +148,14 @@ async function execute(
   if (!subscription.ok) return subscription
   const announce = repeated ? null : ("started" as const)
   return ok({
-    result: executeResult(record, subscription.value, repeated),
+    result: {
+      ...result.value,
+      subscription: subscription.value.number,
+      ...ackAfter(subscription.value),
+    },
     afterwards: () => subscription.value.begin(announce),
     abandon: () => subscription.value[Symbol.dispose](),
   })
-}
-
-function executeResult(
-  record: ExecutionRecord,
-  subscription: Subscription,
-  repeated: boolean,
-): ExecuteResult {
-  const execution_id = record.id
-  const subscribed = { subscription: subscription.number, ...ackAfter(subscription) }
-  const more = repeated ? { ...subscribed, repeated } : subscribed
-  if (record.leader === null) return { status: "queued", execution_id, ...more }
-  const { pid } = record.leader
-  return { status: "started", execution_id, pid, pgid: pid, ...more }
 }
 
 async function attach(

@@ -228,6 +228,20 @@ describe("an execution's life", () => {
     expect(connection.order).toEqual([id])
     expect(session.subscriptions.size).toBe(0)
   })
+
+  test("that a key finds to have failed at its start is refused again", async () => {
+    using staged = new StagedExecution()
+    const { connection, session, ask } = connect(staged.operations)
+    const id = ask("execute", { command: "nowhere", idempotency_key: "k" })
+    await settled()
+    const outcome = { kind: "failed-to-start", errno: "ENOENT", message: "no such file" } as const
+    const record = { ...staged.record, leader: null, state: { kind: "ended", outcome } as const }
+    await staged.link.callTo("start").answer({ record, repeated: true })
+
+    const data = { reason: "SPAWN_FAILED", errno: "ENOENT" }
+    expect(connection.answerTo(id)?.error).toMatchObject({ code: -32009, data })
+    expect(session.subscriptions.size).toBe(0)
+  })
 })
 
 async function turns(count: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { z } from "zod"
-import type { ExecutionRecord } from "../../execution/record.ts"
-import { fail, ok, type Result } from "../../execution/result.ts"
+import { fail, type Result } from "../../execution/result.ts"
 import { ExecuteParams, ExecuteResult } from "../../protocol/execute.ts"
+import { executeResultOf } from "../../protocol/execute-result.ts"
 import { failure } from "../../protocol/failure.ts"
 import { methods } from "../../protocol/methods.ts"
 import { answer, type HttpFailure, refuse } from "../answer.ts"
@@ -68,22 +68,6 @@ async function readExecuteParams(c: HttpContext): Promise<Result<ExecuteParams, 
   if (!params.ok || params.value.on_disconnect === "keep") return params
   const message = "`on_disconnect: cancel` needs a connection to watch: use the WebSocket."
   return fail(failure("INVALID_PARAMS", message))
-}
-
-/** What an idempotency key finds may be one that failed to start: it is refused as it was then. */
-function executeResultOf(
-  record: ExecutionRecord,
-  repeated: boolean,
-): Result<ExecuteResult, HttpFailure> {
-  const { id, state, leader } = record
-  const again = repeated ? { repeated } : {}
-  if (state.kind === "ended" && state.outcome.kind === "failed-to-start") {
-    const { errno, message } = state.outcome
-    return fail(failure("SPAWN_FAILED", message, { errno, execution_id: id }))
-  }
-  if (leader === null) return ok({ status: "queued", execution_id: id, ...again })
-  const { pid } = leader
-  return ok({ status: "started", execution_id: id, pid, pgid: pid, ...again })
 }
 
 const { state, limit, cursor } = methods.list.params.unwrap().shape
