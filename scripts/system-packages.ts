@@ -8,6 +8,7 @@ const needed: { package: string; present: () => boolean }[] = [
   { package: "tmux", present: () => onPath("tmux") },
   { package: "util-linux", present: () => onPath("setsid", "script", "flock", "unshare") },
   { package: "procps", present: () => onPath("ps", "pgrep") },
+  { package: "pv", present: () => onPath("pv") },
 ]
 
 /**
