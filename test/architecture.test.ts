@@ -18,10 +18,11 @@ const mayImport: Record<string, string[]> = {
   protocol: ["execution"],
   config: ["execution", "protocol"],
   log: ["execution", "protocol"],
+  vector: [],
 
   // Adapters know the ports of those they serve, and nothing else of them.
   process: ["keeper/ports.ts", "execution"],
-  transcript: ["keeper/ports.ts", "gateway/ports.ts", "execution"],
+  transcript: ["keeper/ports.ts", "gateway/ports.ts", "execution", "vector"],
   journal: ["keeper/ports.ts", "gateway/ports.ts", "execution"],
   keeper: ["execution", "protocol"],
 
@@ -31,7 +32,7 @@ const mayImport: Record<string, string[]> = {
 
   gateway: ["protocol", "execution"],
   http: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow"],
-  socket: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow"],
+  socket: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow", "vector"],
   mcp: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow"],
 
   client: ["protocol", "execution"],

@@ -3,10 +3,11 @@ import { failure } from "../protocol/failure.ts"
 import { encodeCursor } from "./cursor.ts"
 import type { Followed, FollowReader, LiveExecutions } from "./live-executions.ts"
 import type { FeedEvent, OutputFeed, OutputForm, Piece, Place, TranscriptReader } from "./ports.ts"
-import { type DecodedText, decodeText } from "./text-decoding.ts"
+import { type WholeText, wholeText } from "./whole-text.ts"
 
 const nothing = new Uint8Array(0)
 const mostStates = 100
+const lineEnd = 0x0a
 
 type Held = Record<StreamName, Uint8Array>
 type OutputPiece = Omit<Piece, "next">
@@ -130,26 +131,26 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     const { stream } = piece
     this.#place = piece.next
     if (form === "bytes") return this.#output(piece)
-    const decoded = decodeText(this.#held[stream], piece.bytes)
-    this.#held = { ...this.#held, [stream]: decoded.held }
-    return decoded.text === "" ? null : this.#output(piece, decoded)
+    const whole = wholeText(this.#held[stream], piece.bytes)
+    if (whole.held !== this.#held[stream]) this.#held = { ...this.#held, [stream]: whole.held }
+    return whole.utf8.length === 0 ? null : this.#output(piece, whole)
   }
 
-  #output(piece: OutputPiece, decoded?: DecodedText): FeedEvent {
-    const { stream, bytes, sequence, timeMs } = piece
+  #output(piece: OutputPiece, text?: WholeText): FeedEvent {
+    const { stream, sequence, timeMs } = piece
+    const bytes = text?.utf8 ?? piece.bytes
     this.#lastSequence = sequence
     this.#lastTimeMs = timeMs
     return {
       kind: "output",
       stream,
       bytes,
-      text: decoded?.text ?? "",
-      lossy: decoded?.lossy ?? 0,
+      lossy: text?.lossy ?? 0,
       sequence,
       timeMs,
       next: this.cursor(),
       // What is held back may begin a line that the text does not show yet.
-      endsInsideLine: decoded === undefined ? piece.endsInsideLine : !decoded.text.endsWith("\n"),
+      endsInsideLine: text === undefined ? piece.endsInsideLine : bytes.at(-1) !== lineEnd,
     }
   }
 
@@ -172,7 +173,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   /** What was held back will never be completed: it stands for itself. */
   #flushHeld(): FeedEvent | null {
     const held = this.#takeHeld()
-    return held === null ? null : this.#output(held, decodeText(nothing, held.bytes, "complete"))
+    return held === null ? null : this.#output(held, wholeText(nothing, held.bytes, "complete"))
   }
 
   #takeHeld(): OutputPiece | null {

@@ -3,24 +3,28 @@ import type { OutputChunk } from "./methods.ts"
 
 export type Output = {
   stream: StreamName
-  /** What was decoded, where text was asked for. */
-  text: string
-  /** The exact bytes, where bytes were asked for; valid until the next piece is. */
+  /**
+   * What the child wrote. Where text was asked for, it is UTF-8: no character is split, and U+FFFD
+   * stands for what was none. Valid until the next piece is.
+   */
   bytes: Uint8Array
   sequence: number
   timeMs: number
   next: string
   endsInsideLine: boolean
-  /** U+FFFD characters in `text` that stand for invalid bytes. */
+  /** U+FFFD characters that stand for invalid bytes. */
   lossy: number
 }
+
+// What begins with a byte order mark was written with one.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /** A piece of output as every answer and notification carries it. */
 export function outputChunk(output: Output, encoding: "utf8" | "base64"): OutputChunk {
   const isText = encoding === "utf8"
   return {
     type: output.stream,
-    data: isText ? output.text : output.bytes.toBase64(),
+    data: isText ? decoder.decode(output.bytes) : output.bytes.toBase64(),
     ...(isText ? {} : { encoding: "base64" as const }),
     sequence: output.sequence,
     next: output.next,

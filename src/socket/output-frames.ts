@@ -1,6 +1,7 @@
 import type { FeedEvent } from "../gateway/ports.ts"
 import { binaryHeaderBytes, writeBinaryHeader } from "../protocol/binary-frame.ts"
 import type { Encoding } from "../protocol/execute.ts"
+import { withJsonText } from "../vector/json-text.ts"
 
 export type OutputEvent = Extract<FeedEvent, { kind: "output" }>
 
@@ -18,26 +19,30 @@ export function outputFrame(
   switch (encoding) {
     case "utf8": {
       const lossy = event.lossy === 0 ? "" : `,"lossy":${event.lossy}`
-      return notification(event, executionId, JSON.stringify(event.text), lossy)
+      const { before, after } = notification(event, executionId, lossy)
+      return withJsonText(before, event.bytes, after)
     }
     case "base64": {
       const { buffer, byteOffset, length } = event.bytes
-      const data = `"${Buffer.from(buffer, byteOffset, length).toString("base64")}"`
-      return notification(event, executionId, data, `,"encoding":"base64"`)
+      const data = Buffer.from(buffer, byteOffset, length).toString("base64")
+      const { before, after } = notification(event, executionId, `,"encoding":"base64"`)
+      return `${before}"${data}"${after}`
     }
     case "binary":
       return binaryFrame(event, subscription)
   }
 }
 
-/** Put together by hand, because this is the hot path: only the data can need escaping. */
-function notification(event: OutputEvent, executionId: string, data: string, more: string): string {
-  return (
+/** What stands before and after the data. By hand, because only the data can need escaping. */
+function notification(event: OutputEvent, executionId: string, more: string) {
+  const before =
     `{"jsonrpc":"2.0","method":"process.output","params":{"execution_id":"${executionId}",` +
-    `"type":"${event.stream}","data":${data},"sequence":${event.sequence},` +
+    `"type":"${event.stream}","data":`
+  const after =
+    `,"sequence":${event.sequence},` +
     `"next":"${event.next}","time":"${new Date(event.timeMs).toISOString()}",` +
     `"truncated":${event.endsInsideLine}${more}}}`
-  )
+  return { before, after }
 }
 
 function binaryFrame(event: OutputEvent, subscription: number): Uint8Array<ArrayBuffer> {

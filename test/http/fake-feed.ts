@@ -90,17 +90,16 @@ export class FakeFeed implements OutputFeed {
     scratch.fill(0)
     scratch.set(all)
     const bytes = scratch.subarray(0, all.length)
-    const text = form === "text" ? new TextDecoder().decode(bytes) : ""
+    const text = form === "text" ? new TextDecoder().decode(bytes) : null
     return {
       kind: "output" as const,
       stream,
-      text,
-      bytes,
+      bytes: text === null ? bytes : Buffer.from(text),
       sequence,
       timeMs: sampleTime.getTime(),
       next: this.cursor(),
       endsInsideLine: bytes.at(-1) !== 10,
-      lossy: text.split("\u{fffd}").length - 1,
+      lossy: (text ?? "").split("\u{fffd}").length - 1,
     }
   }
 }

@@ -11,7 +11,6 @@ function event(text: string, change: Partial<OutputEvent> = {}): OutputEvent {
   return {
     kind: "output",
     stream: "stdout",
-    text,
     bytes: Buffer.from(text),
     sequence: 12,
     timeMs: Date.UTC(2026, 10, 16),

@@ -117,6 +117,5 @@ export function bytesIn(events: FeedEvent[], stream: StreamName): Buffer {
 }
 
 export function textIn(events: FeedEvent[], stream: StreamName = "stdout"): string {
-  const output = events.filter((event) => event.kind === "output")
-  return output.flatMap((event) => (event.stream === stream ? [event.text] : [])).join("")
+  return bytesIn(events, stream).toString()
 }

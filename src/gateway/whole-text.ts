@@ -1,5 +1,8 @@
-export type DecodedText = {
-  text: string
+import { isUtf8 } from "node:buffer"
+
+/** Bytes of which every character is whole. */
+export type WholeText = {
+  utf8: Uint8Array
   /** The bytes of a character that is not complete yet. */
   held: Uint8Array
   /** Replacement characters in the text that stand for invalid bytes. */
@@ -9,24 +12,28 @@ export type DecodedText = {
 const nothing = new Uint8Array(0)
 const replacement = "\uFFFD"
 
-/** Decodes UTF-8 that arrives in pieces: a split character waits for its rest. */
-export function decodeText(
+/** Makes text of bytes that arrive in pieces: a split character waits for its rest. */
+export function wholeText(
   held: Uint8Array,
   bytes: Uint8Array,
   mode: "more-may-follow" | "complete" = "more-may-follow",
-): DecodedText {
+): WholeText {
   const all = held.length === 0 ? bytes : Buffer.concat([held, bytes])
   const heldLength = mode === "complete" ? 0 : unfinishedLength(all)
-  const whole = Buffer.from(all.buffer, all.byteOffset, all.length - heldLength)
-  const text = whole.toString("utf8")
+  const whole = heldLength === 0 ? all : all.subarray(0, all.length - heldLength)
+  // A copy: the piece's buffer belongs to the reader.
+  const rest = heldLength === 0 ? nothing : all.slice(all.length - heldLength)
+  return isUtf8(whole)
+    ? { utf8: whole, held: rest, lossy: 0 }
+    : { ...withReplacements(whole), held: rest }
+}
+
+function withReplacements(bytes: Uint8Array): Omit<WholeText, "held"> {
+  const written = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const text = written.toString("utf8")
   return {
-    text,
-    // A copy: the piece's buffer belongs to the reader.
-    held: heldLength === 0 ? nothing : all.slice(all.length - heldLength),
-    // A text of narrow characters has none, and is known to have none without a look.
-    lossy: text.includes(replacement)
-      ? countReplacements(text) - countEncodedReplacements(whole)
-      : 0,
+    utf8: Buffer.from(text),
+    lossy: countReplacements(text) - countEncodedReplacements(written),
   }
 }
 
