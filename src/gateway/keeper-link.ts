@@ -6,7 +6,7 @@ import {
   type GatewaySettings,
   KeeperMessage,
   type KeeperMethod,
-  type KeeperParams,
+  type KeeperRequest,
   type KeeperResult,
   keeperMethods,
 } from "../protocol/ipc.ts"
@@ -18,7 +18,7 @@ export interface KeeperLink {
   /** Asks the keeper. `answered` runs before any news that the keeper sent after its answer. */
   call<Name extends KeeperMethod>(
     method: Name,
-    params: KeeperParams<Name>,
+    params: KeeperRequest<Name>,
     answered?: (result: KeeperResult<Name>) => void,
   ): Promise<Result<KeeperResult<Name>, Failure>>
 }
@@ -82,7 +82,7 @@ export async function openKeeperLink(channel: Channel, events: LinkEvents): Prom
     settings: await configured.promise,
     call<Name extends KeeperMethod>(
       method: Name,
-      params: KeeperParams<Name>,
+      params: KeeperRequest<Name>,
       answered?: (result: KeeperResult<Name>) => void,
     ) {
       lastId += 1

@@ -47,7 +47,7 @@ export function createOperations(ports: OperationPorts): Operations {
       if (!id.ok) return id
       using held = waitingInput.hold(data.length)
       if (held === null) return fail(tooMuchInputWaits)
-      const input = { executionId: id.value, data, end }
+      const input = { executionId: id.value, data: data.toBase64(), end }
       return await link().call("input", offset === undefined ? input : { ...input, offset })
     },
 

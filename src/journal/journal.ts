@@ -81,25 +81,26 @@ class SqliteJournal implements Journal, Disposable {
 
   append(event: ExecutionEvent, record: ExecutionRecord): void {
     assert(!hasEnded(record), `execution ${record.id} would end without its receipt`)
-    this.#write(() => this.#advance(event, record))
+    this.#write(() => this.#advance([event], record))
   }
 
-  end(event: ExecutionEvent, record: ExecutionRecord, receipt: SignedReceipt): void {
+  end(events: readonly ExecutionEvent[], record: ExecutionRecord, receipt: SignedReceipt): void {
     assert(hasEnded(record), `execution ${record.id} has a receipt before its end`)
     this.#write(() => {
-      const ordinal = this.#advance(event, record)
+      const ordinal = this.#advance(events, record)
       this.#statements.insertReceipt.run(ordinal, JSON.stringify(receipt))
     })
   }
 
-  #advance(event: ExecutionEvent, record: ExecutionRecord): number {
+  #advance(events: readonly ExecutionEvent[], record: ExecutionRecord): number {
     const { advance, insertEvent } = this.#statements
     const { state, endedAtMs, transcriptBytes, json } = storedRecordOf(record)
     const row = advance.get(record.id, state, endedAtMs, transcriptBytes, json)
     assert(row !== null, `execution ${record.id} is not in the journal, or has ended there`)
 
     const { ordinal } = OrdinalRow.parse(row)
-    insertEvent.run(ordinal, this.#clock.now().getTime(), JSON.stringify(event))
+    const nowMs = this.#clock.now().getTime()
+    for (const event of events) insertEvent.run(ordinal, nowMs, JSON.stringify(event))
     return ordinal
   }
 

@@ -1,9 +1,18 @@
-import { elapse } from "./elapse.ts"
+import { elapse, nextTurn } from "./elapse.ts"
 import type { Clock, ProcessTree } from "./ports.ts"
 import type { Recorder } from "./recorder.ts"
 
 const firstLookMs = 1
 const longestLookMs = 50
+
+/** Mostly a leader was alone, and its pipes end with it: then there is nothing to drain. */
+export async function leavesNothing(
+  tree: ProcessTree,
+  recorder: Pick<Recorder, "isDone">,
+): Promise<boolean> {
+  if (!recorder.isDone) await nextTurn()
+  return recorder.isDone && tree.members().length === 0
+}
 
 /** Waits for a tree whose leader is gone to empty itself; false when it has not. */
 export async function lingerUntilEmpty(

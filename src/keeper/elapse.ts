@@ -16,3 +16,8 @@ export function elapse(clock: Clock, delayMs: number, hurry: AbortSignal | null)
     hurry?.addEventListener("abort", done, { once: true })
   })
 }
+
+/** Lets everybody else who is ready have their turn. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -7,7 +7,7 @@ const retryMs = 500
 
 export type EnduringJournal = {
   write: (event: ExecutionEvent | null, record: ExecutionRecord) => void
-  end: (event: ExecutionEvent, record: ExecutionRecord) => Promise<void>
+  end: (events: readonly ExecutionEvent[], record: ExecutionRecord) => Promise<void>
   /** A write that makes room, or ends something: false when even the reserve had no room. */
   withReserve: (write: () => void) => boolean
   /** Any other write: false when there is no room, and then nothing was written. */
@@ -48,9 +48,9 @@ export function enduringJournal(
       const facts = { executionId: record.id, event: event?.kind ?? "update" }
       ports.log.error(facts, "disk full: an event could not be journaled")
     },
-    async end(event, record) {
+    async end(events, record) {
       const receipt = signer.sign(record)
-      const written = () => withReserve(() => journal.end(event, record, receipt))
+      const written = () => withReserve(() => journal.end(events, record, receipt))
       if (written()) return
       ports.log.error({ executionId: record.id }, "disk full: an end waits to be journaled")
       waitingEnds += 1

@@ -163,8 +163,8 @@ export interface Journal {
   append(event: ExecutionEvent, record: ExecutionRecord): void
   /** The record changed, the state did not. */
   update(record: ExecutionRecord): void
-  /** The end: event, record and receipt at once, so that no end is without its receipt. */
-  end(event: ExecutionEvent, record: ExecutionRecord, receipt: SignedReceipt): void
+  /** The end: its events, record and receipt at once, so that no end is without its receipt. */
+  end(events: readonly ExecutionEvent[], record: ExecutionRecord, receipt: SignedReceipt): void
   find(id: ExecutionId): ExecutionRecord | null
   findByKey(
     principal: string,

@@ -1,6 +1,6 @@
 import type { Position, StreamName } from "../execution/record.ts"
 import type { Budget, TerminalSize } from "../execution/spec.ts"
-import { elapse } from "./elapse.ts"
+import { elapse, nextTurn } from "./elapse.ts"
 import type { ChildOutput, Clock, TranscriptWriter } from "./ports.ts"
 
 export type RecorderEvents = {
@@ -40,6 +40,7 @@ export class Recorder {
   #isDiskFull = false
   #paidUntilMs = 0
   #takenBytes = 0
+  #isDone = false
 
   constructor(
     outputs: ReadonlyArray<{ stream: StreamName; output: ChildOutput }>,
@@ -58,10 +59,14 @@ export class Recorder {
       settings.terminal === null
         ? Math.min(settings.throttleBytesPerSecond, segmentBytes * segmentsPerSecond) / 1000
         : Infinity
-    this.done = Promise.all(outputs.map((one) => this.#pump(one))).then(() => undefined)
+    this.done = this.#pumpAll()
     this.failed = new Promise((_, reject) => {
       this.done.catch(reject)
     })
+  }
+
+  get isDone(): boolean {
+    return this.#isDone
   }
 
   /** Bytes read from the child so far. */
@@ -89,6 +94,11 @@ export class Recorder {
     for (const { output } of this.#outputs) output.cancel()
   }
 
+  async #pumpAll(): Promise<void> {
+    await Promise.all(this.#outputs.map((one) => this.#pump(one)))
+    this.#isDone = true
+  }
+
   async #pump({ stream, output }: { stream: StreamName; output: ChildOutput }): Promise<void> {
     while (true) {
       if (this.#policy === "block") await this.#room()
@@ -99,7 +109,7 @@ export class Recorder {
       this.#events.advanced(bytes.length)
       // Others have their turn after every read, and the pipe fills meanwhile: a flood is read in
       // large pieces, at less than half the cost.
-      await new Promise<void>((resolve) => setImmediate(resolve))
+      await nextTurn()
       await this.#throttle(bytes.length)
     }
   }

@@ -30,7 +30,7 @@ export async function recover(ports: {
       hashes: transcript?.hashes ?? null,
       survivors: swept?.survivors ?? [],
     }
-    journal.end(event, record, signer.sign(record))
+    journal.end([event], record, signer.sign(record))
     return record
   })
 }

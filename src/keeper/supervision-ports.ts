@@ -17,7 +17,7 @@ export type SupervisionPorts = {
   /** Writes an event and the record as it is after it. Called before anybody is told. */
   journal(event: ExecutionEvent | null, record: ExecutionRecord): void
   /** Writes the end with its receipt; resolves when it is on disk, however long that takes. */
-  journalEnd(event: ExecutionEvent, record: ExecutionRecord): Promise<void>
+  journalEnd(events: readonly ExecutionEvent[], record: ExecutionRecord): Promise<void>
   /** So many bytes of output were taken. */
   advanced(id: ExecutionRecord["id"], bytes: number): void
   /** The state, or something else worth telling, changed. */

@@ -4,7 +4,7 @@ import type { TerminalSize } from "../execution/spec.ts"
 import { type ExecutionEvent, type StopCause, transition } from "../execution/state.ts"
 import { type Failure, failure, withDetails } from "../protocol/failure.ts"
 import type { InputResult } from "../protocol/methods.ts"
-import { lingerUntilEmpty, readToTheEnd } from "./draining.ts"
+import { leavesNothing, lingerUntilEmpty, readToTheEnd } from "./draining.ts"
 import { InputQueue } from "./input-queue.ts"
 import { Lease } from "./lease.ts"
 import type { Child, Launch, TranscriptWriter } from "./ports.ts"
@@ -37,10 +37,10 @@ export class Supervision {
     this.#record = record
     this.#settings = settings
     this.#ports = ports
-    const { clock } = ports
-    this.#clocks = new RunningClocks(record.spec, clock, (cause) => void this.stop(cause))
-    const lease = new Lease(clock, settings.disconnectLeaseMs, () => void this.stop("disconnected"))
-    this.#lease = record.spec.onDisconnect === "cancel" ? lease : null
+    this.#clocks = new RunningClocks(record.spec, ports.clock, (cause) => void this.stop(cause))
+    const isLeased = record.spec.onDisconnect === "cancel"
+    const leaseEnds = () => void this.stop("disconnected")
+    this.#lease = isLeased ? new Lease(ports.clock, settings.disconnectLeaseMs, leaseEnds) : null
   }
 
   /** Resolves, and never rejects, with the record of the end. */
@@ -52,7 +52,7 @@ export class Supervision {
     return {
       ...this.#record,
       ...this.#clocks.read(),
-      transcript: this.#transcript?.facts() ?? this.#record.transcript,
+      transcript: this.transcriptFacts,
       stdinBytes: this.#input?.taken ?? 0,
     }
   }
@@ -64,9 +64,9 @@ export class Supervision {
 
   /** Spawns the child. Where that fails, the record is left as it was: `starting`. */
   start(launch: Launch): Result<ExecutionRecord, Failure> {
-    const { clock, spawner, transcripts } = this.#ports
+    const { clock, transcripts } = this.#ports
     const { id, spec } = this.#record
-    const spawned = spawner.spawn(launch)
+    const spawned = this.#ports.spawner.spawn(launch)
     if (!spawned.ok) {
       const { errno, message } = spawned.failure
       return fail(failure("SPAWN_FAILED", `Could not start: ${message}.`, { errno }))
@@ -192,12 +192,13 @@ export class Supervision {
     }
     // Kills by the machine's own memory killer are counted there too: those are no limit's doing.
     const isLimited = exit.kind === "signaled" && this.#record.spec.limits.memoryBytes !== null
-    if (isLimited && child.ranOutOfMemory()) {
-      this.#apply({ kind: "stop-requested", cause: "out-of-memory" })
-    }
+    const isTooLarge = isLimited && child.ranOutOfMemory()
+    if (isTooLarge) this.#apply({ kind: "stop-requested", cause: "out-of-memory" })
+    const exited = { kind: "leader-exited", exit } as const
+    const isAllOver = await leavesNothing(child.tree, recorder)
     const wasStopped = this.#stop !== null
-    this.#apply({ kind: "leader-exited", exit })
-
+    if (isAllOver && !wasStopped) return this.#end(exited, { kind: "emptied" })
+    this.#apply(exited)
     const report = await this.#emptyTree(child)
     await readToTheEnd(recorder, this.#settings.lingerMs, this.#ports.clock, this.#hurry.signal)
     this.#record = {
@@ -224,8 +225,7 @@ export class Supervision {
     this.#clocks.disarm()
     if (this.#record.state.kind === "paused") this.#clocks.resume()
     if (cause !== null) this.#apply({ kind: "stop-requested", cause })
-    const { graceMs, killLimitMs } = this.#settings
-    const order = { graceMs, killLimitMs, hurry: this.#hurry.signal }
+    const order = { ...this.#settings, hurry: this.#hurry.signal }
     const report = await stopTree(child.tree, order, this.#ports.clock)
     const isUnkillable = report.survivors.some(({ pid }) => pid === child.leader.pid)
     if (isUnkillable) this.#unkillable.resolve(report.survivors)
@@ -264,7 +264,7 @@ export class Supervision {
   }
 
   /** Order: the last byte, on disk; the end, journaled with its receipt; then everybody is told. */
-  async #end(event: ExecutionEvent): Promise<void> {
+  async #end(...events: ExecutionEvent[]): Promise<void> {
     this.#lease?.[Symbol.dispose]()
     const transcript = this.#transcript
     await transcript?.sync().catch((error: unknown) => this.#ports.broke(this.record, error))
@@ -274,11 +274,11 @@ export class Supervision {
       hashes: transcript?.hashes() ?? null,
       blocked: false,
       endedAt: this.#ports.clock.now().toISOString(),
-      state: transition(this.#record.state, event),
+      state: events.reduce(transition, this.#record.state),
     }
     this.#child?.[Symbol.dispose]()
     this.#child = null
-    await this.#ports.journalEnd(event, record)
+    await this.#ports.journalEnd(events, record)
     this.#record = record
     transcript?.[Symbol.dispose]()
     this.#ports.changed(record)

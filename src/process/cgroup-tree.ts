@@ -124,13 +124,20 @@ function membersBelow(path: string): ProcessIdentity[] {
 
 /** Removes a cgroup and those below it; answers whether it is gone. */
 export function removeEmptyCgroups(path: string): boolean {
-  for (const child of childCgroups(path)) removeEmptyCgroups(child)
+  if (removeCgroup(path)) return true
+  const children = childCgroups(path)
+  for (const child of children) removeEmptyCgroups(child)
+  return children.length > 0 && removeCgroup(path)
+}
+
+/** False when somebody is in it, or another cgroup. */
+function removeCgroup(path: string): boolean {
   try {
     rmdirSync(path)
     return true
   } catch (error) {
     if (isErrno(error, "ENOENT")) return true
-    if (isErrno(error, "EBUSY", "ENOTEMPTY")) return false // somebody is in it
+    if (isErrno(error, "EBUSY", "ENOTEMPTY")) return false
     throw error
   }
 }

@@ -24,19 +24,23 @@ export const programs: Programs = {
 
 function inspect(path: string, name: string): Result<Program, SpawnFailure> {
   try {
-    if (!statSync(path).isFile()) {
+    const found = statSync(path, { throwIfNoEntry: false }) // most places on a PATH hold nothing
+    if (found === undefined) return fail(missing(name, path))
+    if (!found.isFile()) {
       return fail({ errno: "EACCES", message: `${name}: ${path} is not a file` })
     }
     accessSync(path, constants.X_OK)
     return ok({ path, realPath: realpathSync(path) })
   } catch (error) {
     const errno = errnoOf(error)
-    if (errno === "ENOENT" || errno === "ENOTDIR") {
-      return fail({ errno: "ENOENT", message: `${name}: there is no file ${path}` })
-    }
+    if (errno === "ENOENT" || errno === "ENOTDIR") return fail(missing(name, path))
     if (errno === "EACCES") {
       return fail({ errno, message: `${name}: ${path} may not be executed by this user` })
     }
     return fail({ errno: errno ?? "EIO", message: `${name}: ${path}: ${String(error)}` })
   }
+}
+
+function missing(name: string, path: string): SpawnFailure {
+  return { errno: "ENOENT", message: `${name}: there is no file ${path}` }
 }

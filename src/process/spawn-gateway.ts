@@ -17,7 +17,7 @@ export function spawnGateway(
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
-      serialization: "advanced",
+      serialization: "json",
       ipc: (message: unknown) => received(message),
     })
     reaper.isMine(child.pid, child.exited)

@@ -6,6 +6,9 @@ import { ExecuteParams } from "./execute.ts"
 import { Failure } from "./failure.ts"
 import { ControlResult, InputResult } from "./methods.ts"
 
+/** Messages travel as JSON, which costs a tenth of a structured clone; bytes go as base64. */
+const Bytes = z.string().transform((base64) => Uint8Array.fromBase64(base64))
+
 /** What the gateway asks of the keeper. Every request is answered, once. */
 export const keeperMethods = {
   start: {
@@ -27,7 +30,7 @@ export const keeperMethods = {
   input: {
     params: z.object({
       executionId: ExecutionId,
-      data: z.instanceof(Uint8Array),
+      data: Bytes,
       end: z.boolean(),
       offset: z.int().optional(),
     }),
@@ -67,6 +70,11 @@ export const keeperMethods = {
 } as const
 
 export type KeeperMethod = keyof typeof keeperMethods
+/** As it is sent. */
+export type KeeperRequest<Name extends KeeperMethod> = z.input<
+  (typeof keeperMethods)[Name]["params"]
+>
+/** As it is received. */
 export type KeeperParams<Name extends KeeperMethod> = z.output<
   (typeof keeperMethods)[Name]["params"]
 >

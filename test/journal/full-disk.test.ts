@@ -55,7 +55,7 @@ describe.skipIf(!mayMount)(`a disk that is full${reason}`, () => {
     ballast.free()
     for (const record of records) {
       const event = { kind: "stop-requested", cause: "disk-full" } as const
-      journal.end(event, after(record, event), someReceipt)
+      journal.end([event], after(record, event), someReceipt)
     }
 
     expect(records.map(({ id }) => journal.find(id)?.state.kind)).not.toContain("queued")

@@ -151,7 +151,7 @@ describe("the end", () => {
     using opened = temporaryJournal()
     const record = live(opened.journal)
 
-    expect(() => opened.journal.end(emptied, record, someReceipt)).toThrow("has ended there")
+    expect(() => opened.journal.end([emptied], record, someReceipt)).toThrow("has ended there")
   })
 
   test("is never written without a receipt", () => {
@@ -173,7 +173,7 @@ describe("the end", () => {
     const record = queued()
     opened.journal.create(record, null)
 
-    expect(() => opened.journal.end(admitted, after(record, admitted), someReceipt)).toThrow(
+    expect(() => opened.journal.end([admitted], after(record, admitted), someReceipt)).toThrow(
       "before its end",
     )
   })

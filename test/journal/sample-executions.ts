@@ -86,7 +86,7 @@ export function live(
     journal.append(event, now)
   }
   now = after(now, emptied, endedAt)
-  journal.end(emptied, now, someReceipt)
+  journal.end([emptied], now, someReceipt)
   return now
 }
 

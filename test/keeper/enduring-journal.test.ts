@@ -72,7 +72,7 @@ describe("on a disk with room", () => {
     const { disk, journal, log } = stage({ room: 10 })
     journal.write({ kind: "paused" }, running)
     journal.write(null, running)
-    await journal.end(emptied, ended)
+    await journal.end([emptied], ended)
 
     expect(disk.events.map(({ kind }) => kind)).toEqual(["paused", "emptied"])
     expect(disk.receipts.size).toBe(1)
@@ -97,7 +97,7 @@ describe("on a full disk", () => {
 
   test("an end is written into the reserve, which is closed again", async () => {
     const { disk, journal } = stage({ reserve: 1 })
-    await journal.end(emptied, ended)
+    await journal.end([emptied], ended)
     expect(disk.receipts.size).toBe(1)
     expect([disk.reserve, disk.isReserveOpen]).toEqual([0, false])
   })
@@ -113,7 +113,7 @@ describe("on a full disk", () => {
   test("an end that finds no room waits for it, however long, and is told of once", async () => {
     const { disk, clock, journal, log } = stage()
     let isTold = false
-    const end = journal.end(emptied, ended).then(() => {
+    const end = journal.end([emptied], ended).then(() => {
       isTold = true
       return isTold
     })

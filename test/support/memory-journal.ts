@@ -29,8 +29,8 @@ export class MemoryJournal implements Journal {
     this.records.set(record.id, record)
   }
 
-  end(event: ExecutionEvent, record: ExecutionRecord, receipt: SignedReceipt): void {
-    this.append(event, record)
+  end(events: readonly ExecutionEvent[], record: ExecutionRecord, receipt: SignedReceipt): void {
+    for (const event of events) this.append(event, record)
     this.receipts.set(record.id, receipt)
   }
 

@@ -5,7 +5,7 @@ import { type Failure, failure } from "../../src/protocol/failure.ts"
 import {
   type GatewaySettings,
   type KeeperMethod,
-  type KeeperParams,
+  type KeeperRequest,
   type KeeperResult,
   keeperMethods,
 } from "../../src/protocol/ipc.ts"
@@ -37,7 +37,7 @@ export class ScriptedLink implements KeeperLink {
 
   call<Name extends KeeperMethod>(
     method: Name,
-    params: KeeperParams<Name>,
+    params: KeeperRequest<Name>,
     answered?: (result: KeeperResult<Name>) => void,
   ): Promise<Result<KeeperResult<Name>, Failure>> {
     const { promise, resolve } = Promise.withResolvers<Result<KeeperResult<Name>, Failure>>()
