@@ -1,6 +1,7 @@
+import { LoopShare } from "../execution/loop-share.ts"
 import type { Position, StreamName } from "../execution/record.ts"
 import type { Budget, TerminalSize } from "../execution/spec.ts"
-import { elapse, nextTurn } from "./elapse.ts"
+import { elapse } from "./elapse.ts"
 import type { ChildOutput, Clock, TranscriptWriter } from "./ports.ts"
 
 export type RecorderEvents = {
@@ -22,6 +23,9 @@ export type RecorderSettings = {
 const segmentsPerSecond = 1000
 const segmentsPerBudget = 16
 const shortestThrottleMs = 5
+
+/** There is one event loop, whatever number of floods there is: the most of a pipe, then others. */
+const reading = new LoopShare(256 * 1024, (run) => void setImmediate(run))
 
 /** Carries a child's output into its transcript, at the pace its budget allows. */
 export class Recorder {
@@ -109,7 +113,12 @@ export class Recorder {
       this.#events.advanced(bytes.length)
       // Others have their turn after every read, and the pipe fills meanwhile: a flood is read in
       // large pieces, at less than half the cost.
-      await nextTurn()
+      await new Promise<void>((resolve) => {
+        reading.later(() => {
+          resolve()
+          return bytes.length // as much as the next piece, as far as one can know
+        })
+      })
       await this.#throttle(bytes.length)
     }
   }

@@ -1,3 +1,4 @@
+import { LoopShare } from "../execution/loop-share.ts"
 import type { ExecutionRecord } from "../execution/record.ts"
 import type { Driver, FeedEvent, OutputFeed } from "../gateway/ports.ts"
 import type { Encoding } from "../protocol/execute.ts"
@@ -11,8 +12,9 @@ export interface SubscriberSocket {
   send(message: string | Uint8Array<ArrayBuffer>): void
 }
 
-/** A mebibyte, then others have their turn. */
+/** A mebibyte for all subscriptions together, then others have their turn. */
 const framesPerTurn = 16
+const sending = new LoopShare(framesPerTurn, (run) => void setImmediate(run))
 
 /**
  * Carries one execution's output to one session: reads the next piece while the socket takes it,
@@ -70,17 +72,23 @@ export class Subscription implements Disposable {
 
   pump(): void {
     if (!this.#hasBegun || this.#isScheduled) return
+    this.#isScheduled = true
+    sending.soon(() => {
+      this.#isScheduled = false
+      return this.#send()
+    })
+  }
+
+  /** Sends what is there; answers how many frames that were. */
+  #send(): number {
     for (let frames = 0; frames < framesPerTurn; frames++) {
-      if (this.#isDisposed || this.#socket.isBlocked) return
+      if (this.#isDisposed || this.#socket.isBlocked) return frames
       const event = this.#feed.next(this.#encoding === "utf8" ? "text" : "bytes")
-      if (event === null) return
+      if (event === null) return frames
       this.#deliver(event)
     }
-    this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      this.pump()
-    })
+    this.pump()
+    return framesPerTurn
   }
 
   /** Stops reading; the driver, if it was one, stands by and is answered. */
