@@ -49,6 +49,7 @@ export type PieceOutcome =
 export class PieceReader {
   readonly #window = new SegmentWindow()
   readonly #header = emptyRecordHeader()
+  readonly #following = emptyRecordHeader()
 
   /** After everything gathered. */
   #at: Place = { segment: 0, offset: 0, sequence: 0, lines: 0, inside: 0 }
@@ -121,13 +122,18 @@ export class PieceReader {
       at.inside < header.length
     if (!isRecord) return damaged("no record begins here")
     const recordBytes = recordOverheadBytes + header.length
-    if (at.segment === end.segment && at.offset + recordBytes > end.offset) {
+    const sequenceAfter = header.sequence + (header.kind === "resize" ? 0 : header.length)
+    const isPastEnd = at.segment === end.segment && at.offset + recordBytes > end.offset
+    if (isPastEnd || sequenceAfter > end.sequence) {
       return damaged("the record reaches past the announced end")
     }
     const payloadAt = window.parsed + recordFieldBytes
     const rest = header.length - at.inside
     if (window.isFileEnd && payloadAt + rest + hashBytes > window.filled) {
       return damaged("the record is incomplete")
+    }
+    if (!this.#isFollowed(payloadAt + rest + hashBytes, sequenceAfter)) {
+      return damaged("no record follows")
     }
     if (header.kind === "resize") {
       window.parsed += recordBytes
@@ -151,6 +157,13 @@ export class PieceReader {
     if (taken < rest) return this.#takePart(payloadAt, taken)
     this.#takeRest(payloadAt, rest)
     return null
+  }
+
+  /** A record of a false length is followed by none; what is not in the window is not known. */
+  #isFollowed(nextAt: number, sequence: number): boolean {
+    const { view, filled } = this.#window
+    if (nextAt + recordFieldBytes > filled) return true
+    return readRecordFields(view, nextAt, this.#following) && this.#following.sequence === sequence
   }
 
   #takeRest(payloadAt: number, rest: number): void {

@@ -65,6 +65,32 @@ describe("a transcript that is not as it was written", () => {
     )
   })
 
+  test("is damaged at the most distant place that a cursor can name, and nothing worse", () => {
+    using transcripts = temporaryTranscripts()
+    using writer = transcripts.store.create(executionId, roomy, () => {})
+    writer.append("stdout", bytesOf("one\n"), noon)
+    writer.append("stderr", bytesOf("two\n"), noon)
+    const facts = writer.facts()
+    const number = fc.oneof(fc.nat(300), fc.nat(0xffff_ffff), fc.maxSafeNat())
+
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.nat(2), fc.nat(0xffff_ffff)),
+        number,
+        fc.oneof(fc.nat(8), fc.maxSafeNat()),
+        number,
+        fc.nat(64_511),
+        (segment, offset, sequence, lines, inside) => {
+          const place = { segment, offset, sequence, lines, inside }
+          const { kind } = transcripts.reader.read(executionId, place, facts)
+          const isReal = kind === "piece" && sequence < 8
+          expect(isReal || kind === "damaged" || kind === "at-end").toBe(true)
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
   function segmentPath(transcripts: TemporaryTranscripts, segment: number): string {
     return join(transcripts.directory, executionId, `${String(segment).padStart(8, "0")}.seg`)
   }
