@@ -63,7 +63,7 @@ export class Calls {
       const refused = answer.failure.failure
       if (!repeated) return { result: fail(refused), repeated }
       if (saysNothingOfTheRequest(refused)) {
-        await delay(retryDelayMs(refused), signal)
+        await delay(retryDelayMs(refused), signal, this.#connection.closing)
         continue
       }
       return { result: await this.#afterRepeat(method, params, refused), repeated }

@@ -52,6 +52,11 @@ export class Connection {
     this.#running = this.#run().catch((error: unknown) => this.#closeForGood(error))
   }
 
+  /** Aborted when it is closed for good: nobody waits for anything then. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
+  }
+
   /** The session there is, or the next one; rejects when there will be none. */
   session(): Promise<Session> {
     return this.#current.promise

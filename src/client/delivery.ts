@@ -239,7 +239,7 @@ export class Delivery {
     if (why.kind === "lost") return
     const isFinal = this.#options.firstRefusalIsFinal && !this.#wasAttached
     if (isFinal || !isTransient(why.failure)) return this.fail(new CallError(why.failure))
-    await delay(retryDelayMs(why.failure), left)
+    await delay(retryDelayMs(why.failure), left, this.#world.connection.closing)
   }
 
   /** Nobody waits for the answer: whatever it is, this delivery is over. */
@@ -260,6 +260,7 @@ export class Delivery {
   }
 
   async #stayApart(session: Session, left: AbortSignal): Promise<void> {
+    const { limits, connection } = this.#world
     // Attaching before this is answered could mix what is under way with what comes again.
     await session.ask("detach", { execution_id: this.executionId })
     while (!left.aborted) {
@@ -267,7 +268,7 @@ export class Delivery {
         if (!this.inbox.queue.isOpen) return this.#enter({ kind: "over" })
         await aborted(left)
       } else {
-        await delay(this.#world.limits.statusEveryMs, left)
+        await delay(limits.statusEveryMs, left, connection.closing)
         if (!left.aborted) await this.#askForEnd(left)
       }
     }

@@ -110,7 +110,8 @@ export class Watches {
   async #notWatching(why: AskFailure): Promise<false> {
     if (why.kind === "lost") return false
     if (!isTransient(why.failure)) throw new CallError(why.failure)
-    await delay(retryDelayMs(why.failure), this.#watchersChanged.signal)
+    const { closing } = this.#connection
+    await delay(retryDelayMs(why.failure), this.#watchersChanged.signal, closing)
     return false
   }
 

@@ -9,6 +9,7 @@ import { mostWaitingInputBytes, tooMuchInputWaits } from "../protocol/waiting-in
 import { decodeCursor } from "./cursor.ts"
 import { Drivers } from "./drivers.ts"
 import type { KeeperLink } from "./keeper-link.ts"
+import { listPage } from "./list-page.ts"
 import type { Followed, LiveExecutions } from "./live-executions.ts"
 import { noHeld, TranscriptFeed, transcriptExpired } from "./output-feed.ts"
 import type { JournalReader, Operations, Place, TranscriptReader } from "./ports.ts"
@@ -30,8 +31,8 @@ export function createOperations(ports: OperationPorts): Operations {
   const operations: Operations = {
     async execute(caller, request, follow) {
       const params = { principal: caller.principal, request, follow }
-      return link().call("start", params, ({ record }) => {
-        if (follow && !hasEnded(record)) live.adopt(record)
+      return link().call("start", params, ({ record, repeated }) => {
+        if (follow && !repeated && !hasEnded(record)) live.adopt(record)
       })
     },
 
@@ -62,7 +63,7 @@ export function createOperations(ports: OperationPorts): Operations {
     },
 
     async list(_caller, params) {
-      const page = journal().list(params)
+      const page = listPage(journal(), params)
       if (page === null) return fail(failure("INVALID_PARAMS", "`cursor` is not one of `list`."))
       const { records, cursor } = page
       const fresh = await freshest(records)

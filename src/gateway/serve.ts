@@ -117,7 +117,10 @@ function handlers(
 ): Handlers<Session> {
   return {
     async fetch(request, server, isLocal) {
-      if (new URL(request.url).pathname !== "/ws/mcp") return http(request, isLocal)
+      // Bun makes the URL of whatever the Host header says.
+      const url = URL.parse(request.url)
+      if (url === null) return refusal(noHost)
+      if (url.pathname !== "/ws/mcp") return http(request, isLocal)
       const origin = checkOrigin({
         host: request.headers.get("host") ?? "",
         origin: request.headers.get("origin"),
@@ -125,7 +128,8 @@ function handlers(
         allowedHosts: settings.listen.hosts,
       })
       if (!origin.ok) return refusal(origin.failure)
-      const offered = request.headers.get("sec-websocket-protocol")?.split(/\s*,\s*/) ?? []
+      const protocols = request.headers.get("sec-websocket-protocol")?.split(",") ?? []
+      const offered = protocols.map((protocol) => protocol.trim())
       if (offered.includes("mcp")) return refusal(noMcpYet)
       // Bun would choose the first protocol offered, whether we speak it or not.
       const headers = offered.length === 0 ? {} : { "Sec-WebSocket-Protocol": "" }
@@ -209,6 +213,11 @@ const noMcpYet: Failure = {
 const notAnUpgrade: Failure = {
   reason: "INVALID_REQUEST",
   message: "This address is for WebSockets: connect with ws://.",
+}
+
+const noHost: Failure = {
+  reason: "INVALID_REQUEST",
+  message: "The Host header names no host.",
 }
 
 function refusal(refused: Failure): Response {

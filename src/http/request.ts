@@ -1,7 +1,9 @@
 import { z } from "zod"
 import { fail, ok, type Result } from "../execution/result.ts"
+import { checkParams } from "../protocol/check-params.ts"
 import { failure } from "../protocol/failure.ts"
 import { methods } from "../protocol/methods.ts"
+import { type JsonFault, parseJson } from "../protocol/parse-json.ts"
 import type { HttpFailure } from "./answer.ts"
 import type { HttpContext } from "./ports.ts"
 
@@ -33,9 +35,9 @@ export function readQuery<Schema extends z.ZodType>(c: HttpContext, schema: Sche
 }
 
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): Read<Schema> {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return ok(parsed.data)
-  const { issues } = parsed.error
+  const params = checkParams(schema, value)
+  if (params.ok) return params
+  const issues = params.failure
   const places = issues.map(({ path, message }) =>
     path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`,
   )
@@ -51,9 +53,9 @@ export async function readJsonObject(
   const bytes = await c.req.arrayBuffer()
   if (bytes.byteLength === 0) return ok({})
   if (!/^application\/(?:[\w.+-]+\+)?json$/.test(mediaType(c))) return fail(notJson)
-  const value = parseJson(bytes)
-  if (value === undefined) return fail(failure("PARSE_ERROR", "The body is not JSON."))
-  const object = JsonObject.safeParse(value)
+  const value = readJson(bytes)
+  if (!value.ok) return fail(failure("PARSE_ERROR", `The body is ${value.failure}.`))
+  const object = JsonObject.safeParse(value.value)
   if (object.success) return ok(object.data)
   return fail(failure("INVALID_PARAMS", "The body is not a JSON object."))
 }
@@ -69,12 +71,12 @@ const notJson: HttpFailure = {
   httpStatus: 415,
 }
 
-function parseJson(bytes: ArrayBuffer): unknown {
+function readJson(bytes: ArrayBuffer): Result<unknown, JsonFault> {
   try {
     // Not JSON either: text whose invalid bytes would silently become U+FFFD.
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return undefined
+    if (error instanceof TypeError) return fail("not JSON")
     throw error
   }
 }

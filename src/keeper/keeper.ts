@@ -49,6 +49,8 @@ export class Keeper {
   readonly #ports: KeeperPorts
   readonly #live = new Map<ExecutionId, Supervision>()
   readonly #queue: Waiting[] = []
+  /** Canceled while they waited: they count as waiting until their end is in the journal. */
+  readonly #leavingQueue = new Set<ExecutionId>()
   readonly #waitingInput = new ByteBudget(mostWaitingInputBytes)
   #isShuttingDown = false
 
@@ -69,9 +71,14 @@ export class Keeper {
     return this.#live.get(id) ?? null
   }
 
+  /**
+   * Who follows what it starts drives it, until the gateway says otherwise: that may take a while,
+   * and no lease must run out before.
+   */
   start(
     principal: string,
     request: ExecuteParams,
+    isFollowed = false,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
     const key = request.idempotency_key
     const fingerprint = key === undefined ? "" : this.#ports.fingerprint(request)
@@ -86,7 +93,7 @@ export class Keeper {
     if (!plan.ok) return plan
 
     const mustWait = this.#runningCount() >= this.#settings.maxExecutions
-    if (mustWait && this.#queue.length >= this.#settings.maxQueue) {
+    if (mustWait && this.#waitingCount() >= this.#settings.maxQueue) {
       const { maxExecutions, maxQueue } = this.#settings
       const message = `All ${maxExecutions} places are taken and ${maxQueue} wait: try again later.`
       return fail(failure("AT_CAPACITY", message, { retry_after: 1 }))
@@ -103,6 +110,7 @@ export class Keeper {
     const { store } = this.#ports
     if (!this.#ports.ifRoom(() => store.create(record, idempotency))) return diskFull
     const supervision = new Supervision(record, this.#settings.supervision, this.#ports)
+    if (isFollowed) supervision.setDrivers(1, null)
     if (mustWait) {
       this.#enlist(supervision)
       this.#queue.push({ supervision, plan: plan.value })
@@ -211,6 +219,7 @@ export class Keeper {
     const at = this.#queue.findIndex((waiting) => waiting.supervision === supervision)
     if (at < 0) return supervision.stop(cause)
     this.#queue.splice(at, 1)
+    this.#leavingQueue.add(supervision.record.id)
     await supervision.endUnstarted({ kind: "stop-requested", cause })
     return { stopped: [], survivors: [] }
   }
@@ -220,6 +229,7 @@ export class Keeper {
     this.#live.set(id, supervision)
     const leave = () => {
       this.#live.delete(id)
+      this.#leavingQueue.delete(id)
       this.#fillPlaces()
     }
     void supervision.ended.then(leave)
@@ -252,7 +262,11 @@ export class Keeper {
   }
 
   #runningCount(): number {
-    return this.#live.size - this.#queue.length
+    return this.#live.size - this.#waitingCount()
+  }
+
+  #waitingCount(): number {
+    return this.#queue.length + this.#leavingQueue.size
   }
 
   #repeat(

@@ -32,8 +32,10 @@ function handle(
   switch (method) {
     case "start": {
       const { principal, request, follow } = keeperMethods.start.params.parse(params)
-      const started = keeper.start(principal, request)
-      if (started.ok && follow && !hasEnded(started.value.record)) {
+      const started = keeper.start(principal, request, follow)
+      // What was found again may be unfollowed at this very moment, by its readers of before: only
+      // a `follow` of its own tells which of the two comes last.
+      if (started.ok && follow && !started.value.repeated && !hasEnded(started.value.record)) {
         news.follow(started.value.record.id)
       }
       return started

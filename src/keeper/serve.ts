@@ -53,6 +53,8 @@ export type ServeOptions = {
 
 const housekeepingMs = 30_000
 const collectEveryBytes = 64 * 1024 * 1024
+/** What an execution leaves behind, however little it wrote; to find trees, /proc is read often. */
+const executionBytes = { cgroup: 512 * 1024, "best-effort": 1024 * 1024 }
 const surveyMs = 1000
 const idleCheckMs = 1000
 const fullDiskCheckMs = 100
@@ -123,7 +125,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     spawn: (launch) => spawnChild(launch, containment, reaper),
   }
   const keeper: Keeper = new Keeper(keeperSettings(config, options, containment), {
-    ...supervisionEvents(log, news, enduring),
+    ...supervisionEvents(log, news, enduring, executionBytes[containment.mode]),
     withReserve: enduring.withReserve,
     ifRoom: enduring.ifRoom,
     clock,
@@ -155,7 +157,13 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   if (!listening.ok) return refuse(say, listening.failure.message)
 
   stack.use(every(housekeepingMs, log, keepHouse))
-  stack.use(every(surveyMs, log, () => !forest.isEmpty && remember()))
+  let isAnyRemembered = false
+  const survey = () => {
+    // Once more after the last tree is gone: nothing of it is to be remembered.
+    if (!forest.isEmpty || isAnyRemembered) remember()
+    isAnyRemembered = !forest.isEmpty
+  }
+  stack.use(every(surveyMs, log, survey))
   keepHouse()
   log.info(
     {
@@ -259,7 +267,12 @@ function rememberTrees(
   })
 }
 
-function supervisionEvents(log: Log, news: News, enduring: EnduringJournal) {
+function supervisionEvents(
+  log: Log,
+  news: News,
+  enduring: EnduringJournal,
+  bytesPerExecution: number,
+) {
   const pace = new CollectionPace(collectEveryBytes)
   return {
     journal: enduring.write,
@@ -272,6 +285,7 @@ function supervisionEvents(log: Log, news: News, enduring: EnduringJournal) {
       news.changed(record)
       const facts = { executionId: record.id, pid: record.leader?.pid, state: record.state.kind }
       if (record.state.kind === "ended") {
+        pace.passed(bytesPerExecution)
         const { outcome } = record.state
         const { runningMs: durationMs, survivors } = record
         log.info({ ...facts, outcome, durationMs, survivors }, "execution ended")

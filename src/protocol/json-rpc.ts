@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { fail, ok, type Result } from "../execution/result.ts"
 import { type Failure, failure, wireError } from "./failure.ts"
+import { parseJson } from "./parse-json.ts"
 
 const RequestId = z.union([z.string(), z.number()])
 export type RequestId = z.infer<typeof RequestId>
@@ -16,12 +17,12 @@ export type RpcRequest = z.infer<typeof RpcRequest>
 export type UnreadableRequest = { id: RequestId | null; failure: Failure }
 
 export function readRequest(text: string): Result<RpcRequest, UnreadableRequest> {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    return fail({ id: null, failure: failure("PARSE_ERROR", "The message is not JSON.") })
+  const parsed = parseJson(text)
+  if (!parsed.ok) {
+    const message = `The message is ${parsed.failure}.`
+    return fail({ id: null, failure: failure("PARSE_ERROR", message) })
   }
+  const json = parsed.value
   if (Array.isArray(json)) {
     const message = "Batches are not supported: send one request per message."
     return fail({ id: null, failure: failure("INVALID_REQUEST", message) })

@@ -2,6 +2,7 @@ import type { z } from "zod"
 import { hasEnded } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { Caller, Operations, OutputFeed } from "../gateway/ports.ts"
+import { checkParams } from "../protocol/check-params.ts"
 import type { Encoding } from "../protocol/execute.ts"
 import { executeResultOf } from "../protocol/execute-result.ts"
 import { viewOf } from "../protocol/execution-view.ts"
@@ -198,12 +199,14 @@ function subscribe(
   // Whoever moves its subscription is still connected: a driver stands by, and holds its lease.
   if (earlier !== undefined) session.detach(earlier)
   const number = earlier === undefined ? session.newSubscriptionNumber() : ok(earlier.number)
+  const drives = wanted.role === "driver" && !hasEnded(feed.record())
+  const acknowledges = wanted.acknowledges ?? false
   if (!number.ok) {
+    // Who started it was taken for its driver: nobody drives it now.
+    if (drives) session.operations.drive(session.caller, feed, acknowledges)[Symbol.dispose]()
     feed[Symbol.dispose]()
     return number
   }
-  const drives = wanted.role === "driver" && !hasEnded(feed.record())
-  const acknowledges = wanted.acknowledges ?? false
   using _earlierDriver = drives ? session.takeStandBy(executionId) : null
   const subscription = new Subscription(feed, {
     number: number.value,
@@ -258,10 +261,11 @@ async function withParams<Schema extends z.ZodType>(
   raw: unknown,
   run: (params: z.output<Schema>) => Promise<Result<Reply, Failure>>,
 ): Promise<Result<Reply, Failure>> {
-  const params = schema.safeParse(raw ?? {})
-  if (params.success) return run(params.data)
-  const [first] = params.error.issues
+  const params = checkParams(schema, raw ?? {})
+  if (params.ok) return run(params.value)
+  const issues = params.failure
+  const [first] = issues
   const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
   const message = `The parameters do not fit: ${where}${first?.message ?? "unknown"}.`
-  return fail(failure("INVALID_PARAMS", message, { issues: params.error.issues }))
+  return fail(failure("INVALID_PARAMS", message, { issues }))
 }

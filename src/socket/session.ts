@@ -24,6 +24,11 @@ export type SessionLog = {
 const mostRequests = 256
 const mostSubscriptions = 65_535
 const mostUntold = 1000
+
+// What is left behind for the collector, in characters of text. Of a subscription: however little
+// comes of it. Of a long answer, as `list` gives: it was rows and objects before it was text.
+const subscriptionLength = 64 * 1024
+const longAnswer = { atLeast: 64 * 1024, weight: 32 }
 const tryAgainLater = 1013
 /** Their answers can be megabytes long, and take milliseconds to make. */
 const largeReads: ReadonlySet<string> = new Set([
@@ -127,14 +132,20 @@ export class Session implements SessionScope, Disposable {
       return
     }
     if (id !== undefined) {
-      this.send(reply.ok ? resultMessage(id, reply.value.result) : errorMessage(id, reply.failure))
+      const answer = reply.ok
+        ? resultMessage(id, reply.value.result)
+        : errorMessage(id, reply.failure)
+      if (answer.length > longAnswer.atLeast) this.#passed(answer.length * longAnswer.weight)
+      this.send(answer)
     }
     if (reply.ok) reply.value.afterwards?.()
   }
 
   watch(labels: Record<string, string> | undefined): void {
     if (this.#isClosed) return // nobody would ever end it
-    this.#watch?.[Symbol.dispose]()
+    // The new one first: when the last watcher leaves, the keeper is told, and nothing waits for it.
+    // A session that asks again and again would pile up such messages.
+    using _earlier = this.#watch
     this.#watch = this.operations.watch(this.caller, labels, (record) => this.#tellChange(record))
   }
 
@@ -152,6 +163,7 @@ export class Session implements SessionScope, Disposable {
 
   /** A number for binary frames that no other subscription of this session has. */
   newSubscriptionNumber(): Result<number, Failure> {
+    this.#passed(subscriptionLength)
     const taken = new Set([...this.subscriptions.values()].map(({ number }) => number))
     if (taken.size >= mostSubscriptions) {
       return fail(failure("AT_CAPACITY", "This session has too many subscriptions: detach some."))

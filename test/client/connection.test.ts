@@ -164,6 +164,31 @@ describe("closing", () => {
   })
 })
 
+describe("a client that a server asked to wait for an hour", () => {
+  const later = failure("RATE_LIMITED", "Not so fast.", { retry_after: 3600 })
+
+  test("is closed at once all the same, with everything that waited", async () => {
+    await using server = new ScriptedServer()
+    const { client } = observed(server.url)
+    const execution = await client.execute({ command: "scripted" })
+    server.next("list", { kind: "cut" }, { kind: "refuse", failure: later })
+    server.next("attach", { kind: "refuse", failure: later })
+    server.next("watch", { kind: "refuse", failure: later })
+    const waiting = [
+      client.call("list", {}),
+      Array.fromAsync(client.watch()),
+      Array.fromAsync(execution.output()),
+      execution.ended,
+    ].map(rejection)
+    await server.until(() => server.seen("list").length === 2 && server.seen("attach").length === 1)
+    await server.until(() => server.seen("watch").length >= 1)
+
+    await client.close()
+
+    for (const error of await Promise.all(waiting)) expect(error).toBeInstanceOf(ClientClosedError)
+  })
+})
+
 function observed(
   url: string,
   options: Partial<ClientOptions> = {},

@@ -63,6 +63,20 @@ describe("a lease", () => {
     expect(await observed.ended).toMatchObject({ outcome: "stopped", cause: "disconnected" })
   })
 
+  test("of no time at all is held from the start by who asked for the execution", async () => {
+    await using service = await Service.start({ flags: { "disconnect-lease": "0s" } })
+    await using client = await clientOf(service)
+    await using observer = await clientOf(service)
+    const run = await Steered.start(client, leased)
+    await run.untilLine(/^ready$/)
+    const observed = await observer.attach(run.id)
+
+    expect((await run.status()).state).toBe("running")
+    await client.close()
+
+    expect(await observed.ended).toMatchObject({ outcome: "stopped", cause: "disconnected" })
+  })
+
   test("is held by who is connected, though it only looks now", async () => {
     await using service = await Service.start({ flags: { "disconnect-lease": "300ms" } })
     await using client = await clientOf(service)

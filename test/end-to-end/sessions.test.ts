@@ -62,7 +62,9 @@ describe("a session that watches", () => {
       await picky.call("watch", { labels: { kind: "build" } })
 
       const plain = await runner.run({ command: "true" })
-      const build = await runner.run({ command: "false", labels: { kind: "build", by: "me" } })
+      const leavesOneBehind = ["sh", "-c", "sleep 0.2 & exit 1"]
+      const labels = { kind: "build", by: "me" }
+      const build = await runner.run({ argv: leavesOneBehind, labels })
 
       const isOver = (session: RawSession, id: string) =>
         session.allHeard("execution.changed", id).at(-1)?.state === "ended"
@@ -148,6 +150,25 @@ describe("a web page", () => {
         expect(await status(rebound)).toBe(403)
         expect(await status({ Host: "localhost.evil.example" })).toBe(403)
       }
+    },
+    timeoutMs,
+  )
+})
+
+describe("a request to a host that is none", () => {
+  test(
+    "is refused, and the log does not call it an error",
+    async () => {
+      await using service = await Service.start()
+      const socket = await service.url()
+      const health = await service.url("/health")
+
+      for (const Host of ["", "a b", "a, b", "[", "user@127.0.0.1/x", "127.0.0.1:99999999"]) {
+        expect(await statusOf(health, "get", { Host })).toBe(400)
+        expect(await statusOf(socket, "upgrade", { Host })).toBe(400)
+      }
+
+      expect(service.log.filter((line) => line.includes('"error"'))).toEqual([])
     },
     timeoutMs,
   )

@@ -56,6 +56,52 @@ describe("input of more than 1 MiB at once", () => {
   )
 })
 
+describe("parameters that are wrong in 200,000 places", () => {
+  test(
+    "are answered with a few of them, for no more memory than the message took",
+    async () => {
+      await using bystanders = await Bystanders.start()
+      const { service, session } = bystanders
+      const wrong = Array.from({ length: 200_000 }, (_, number) => [`a=${number}`, 1])
+      const env = Object.fromEntries(wrong)
+
+      const error = await bystanders.untouchedBy(() =>
+        session.refused("execute", { argv: ["true"], env }),
+      )
+
+      expect(error).toMatchObject({ code: -32602, data: { reason: "INVALID_PARAMS" } })
+      expect(JSON.stringify(error).length).toBeLessThan(10_000)
+      expect(memoryOf(service.gatewayPid).peakMb).toBeLessThan(150)
+    },
+    timeoutMs,
+  )
+})
+
+describe("eight megabytes of brackets", () => {
+  test(
+    "are refused without becoming what they say, on the socket and over HTTP",
+    async () => {
+      await using bystanders = await Bystanders.start()
+      const { service, session } = bystanders
+      const brackets = "[".repeat(4_000_000) + "]".repeat(4_000_000)
+      const headers = { "Content-Type": "application/json" }
+      const url = await service.url("/executions")
+
+      await bystanders.untouchedBy(async () => {
+        for (let count = 0; count < 3; count += 1) {
+          session.send(brackets)
+          expect(await session.refusalOf(null)).toMatchObject({ code: -32700 })
+          const response = await fetch(url, { method: "POST", headers, body: brackets })
+          expect(response.status).toBe(400)
+        }
+      })
+
+      expect(memoryOf(service.gatewayPid).peakMb).toBeLessThan(200)
+    },
+    timeoutMs,
+  )
+})
+
 describe("ten thousand requests at once", () => {
   test(
     "are each answered, with a result or with RATE_LIMITED",

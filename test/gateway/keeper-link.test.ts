@@ -1,6 +1,8 @@
-import { expect, test } from "bun:test"
-import { openKeeperLink } from "../../src/gateway/keeper-link.ts"
-import type { GatewayMessage } from "../../src/protocol/ipc.ts"
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { type Channel, openKeeperLink } from "../../src/gateway/keeper-link.ts"
+import { type GatewayMessage, keeperMethods } from "../../src/protocol/ipc.ts"
+import { sampleId } from "../support/sample-record.ts"
 
 test("news is taken even where it breaks a reader: all other news waits for that", async () => {
   const sent: GatewayMessage[] = []
@@ -25,3 +27,59 @@ test("news is taken even where it breaks a reader: all other news waits for that
 
   expect(sent).toEqual([{ kind: "news-taken" }])
 })
+
+describe("an answer of the keeper to one question", () => {
+  test("is what was asked for, or an internal error, and never nothing", async () => {
+    const executionId = sampleId(1)
+    const methods = fc.constantFrom("live", "find", "remove", "control")
+    const results = fc.oneof(fc.anything(), fc.jsonValue(), fc.constant({ record: null }))
+    await fc.assert(
+      fc.asyncProperty(methods, results, async (method, result) => {
+        const { link, receive } = await openLink()
+        const asked =
+          method === "control"
+            ? link.call(method, { executionId, type: "PAUSE" })
+            : link.call(method, { executionId })
+
+        receive({ kind: "answer", id: 1, result })
+
+        const outcome = await asked
+        if (outcome.ok) expect(keeperMethods[method].result.parse(outcome.value)).toBeDefined()
+        else expect(outcome.failure.reason).toBe("INTERNAL")
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+async function openLink() {
+  let receive = (_message: unknown): void => undefined
+  const channel: Channel = {
+    send: () => undefined,
+    onMessage: (received) => {
+      receive = received
+    },
+  }
+  const opening = openKeeperLink(channel, {
+    news: () => undefined,
+    draining: () => undefined,
+    connections: () => 0,
+  })
+  receive({ kind: "configure", settings })
+  return { link: await opening, receive }
+}
+
+const settings = {
+  stateDir: "/state",
+  listen: { hosts: [], port: 0 },
+  socketPath: "/state/gateway.sock",
+  journalPath: "/state/journal.sqlite",
+  transcriptsPath: "/state/transcripts",
+  version: "0",
+  instance: "a",
+  maxSessions: 1,
+  streamTimeoutMs: 1000,
+  maxMessageBytes: 1000,
+  logLevel: "info",
+  containment: "cgroup",
+}

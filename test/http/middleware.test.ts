@@ -72,6 +72,21 @@ describe("what goes wrong", () => {
     ])
   })
 
+  test("is nobody's failure where the caller went away before its body had come", async () => {
+    const { app, lines } = httpService()
+    const leaving = new AbortController()
+    const body = new ReadableStream({
+      pull(stream) {
+        leaving.abort()
+        stream.error(new Error("the connection was closed"))
+      },
+    })
+
+    await app.request("/executions", { method: "POST", body, signal: leaving.signal })
+
+    expect(lines.map(({ level }) => level)).toEqual(["debug", "debug"])
+  })
+
   test("is refused to who may not come in", async () => {
     const { operations, get } = httpService()
 

@@ -39,3 +39,26 @@ describe("a start that fails", () => {
     expect(ports.store.findByKey("local", "once")).toBeNull()
   })
 })
+
+describe("a queue that is full", () => {
+  test("has no room for another before the end of one that was canceled is written", async () => {
+    const written = Promise.withResolvers<void>()
+    const ports = keeperPorts(new ManualClock())
+    ports.journalEnd = () => written.promise
+    const keeper = new Keeper({ ...keeperSettings, maxExecutions: 0, maxQueue: 1 }, ports)
+    const waiting = ExecuteParams.parse({ argv: ["any"] })
+    const started = keeper.start("local", waiting)
+    const executionId = started.ok ? started.value.record.id : ""
+
+    const canceled = keeper.control({ executionId, type: "CANCEL" })
+
+    expect(keeper.start("local", waiting)).toMatchObject(fullHouse)
+    written.resolve()
+    expect(await canceled).toMatchObject({ ok: true, value: { status: "canceled" } })
+    await Promise.resolve() // its place is given back in the turn of its end
+    expect(keeper.start("local", waiting)).toMatchObject({ ok: true })
+    expect(keeper.start("local", waiting)).toMatchObject(fullHouse)
+  })
+})
+
+const fullHouse = { ok: false, failure: { reason: "AT_CAPACITY", details: { retry_after: 1 } } }

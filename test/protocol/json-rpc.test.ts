@@ -25,6 +25,54 @@ describe("a request", () => {
   })
 })
 
+describe("any request", () => {
+  const id = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.double({ noDefaultInfinity: true, noNaN: true }).filter((number) => !Object.is(number, -0)),
+  )
+  const request = fc.record(
+    { jsonrpc: fc.constant("2.0" as const), id, method: fc.string(), params: fc.jsonValue() },
+    { requiredKeys: ["jsonrpc", "method"] },
+  )
+
+  test("comes back as it went out, whatever stands beside it", () => {
+    fc.assert(
+      fc.property(request, fc.dictionary(fc.string(), fc.jsonValue()), (sent, extra) => {
+        const value = JSON.parse(JSON.stringify(sent))
+        const text = JSON.stringify({ ...extra, ...sent })
+        const names = ["jsonrpc", "id", "method", "params"]
+        if (Object.keys(extra).some((name) => names.includes(name))) return
+        expect(readRequest(text)).toEqual({ ok: true, value })
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test("with one field of another type is refused, with its id where that is one", () => {
+    const fields = fc.constantFrom("jsonrpc", "id", "method")
+    const wrong = fc.oneof(fc.constant(null), fc.boolean(), fc.array(fc.jsonValue()), fc.object())
+    fc.assert(
+      fc.property(request, fields, wrong, (sent, name, value) => {
+        const read = readRequest(JSON.stringify({ ...sent, [name]: value }))
+        const failed = read.ok ? null : read.failure
+        expect(failed?.failure.reason).toBe("INVALID_REQUEST")
+        expect(failed?.id).toEqual(name === "id" ? null : (sent.id ?? null))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test("is never read from a part of it", () => {
+    fc.assert(
+      fc.property(request, fc.nat(), (sent, at) => {
+        const text = JSON.stringify(sent)
+        const read = readRequest(text.slice(0, at % text.length))
+        expect(read).toMatchObject({ ok: false, failure: { failure: { reason: "PARSE_ERROR" } } })
+      }),
+    )
+  })
+})
+
 describe("what is no request", () => {
   const cases: [string, string, string | number | null][] = [
     ["", "PARSE_ERROR", null],

@@ -76,6 +76,20 @@ describe("what is asked", () => {
   })
 })
 
+describe("a watch", () => {
+  test("that is asked for again and again asks the keeper once", async () => {
+    using staged = new StagedExecution()
+    const { session, ask } = connect(staged.operations)
+    for (let count = 0; count < 100; count += 1) ask("watch", { labels: { count: `${count}` } })
+    await settled()
+    expect(staged.link.methods).toEqual(["watch"])
+
+    session[Symbol.dispose]()
+
+    expect(staged.link.methods).toEqual(["watch", "watch"])
+  })
+})
+
 describe("a large read", () => {
   test("waits while the client does not take what it was sent before", async () => {
     using staged = new StagedExecution()

@@ -14,7 +14,9 @@ export function requestLog(log: HttpLog): MiddlewareHandler<HttpEnvironment> {
       status,
       durationMs: Math.round(performance.now() - startedMs), // of a stream, until its beginning
     }
-    if (status >= 500) log.warn(facts, "http request failed")
+    // Nobody was there any more to whom anything could fail.
+    const isFailure = status >= 500 && !c.req.raw.signal.aborted
+    if (isFailure) log.warn(facts, "http request failed")
     else log.debug(facts, "http request")
   }
 }

@@ -1,0 +1,33 @@
+import type { ExecutionRecord } from "../execution/record.ts"
+import type { JournalReader, ListPage } from "./ports.ts"
+
+// Arguments may be two megabytes long. A thousand such executions in one answer would be more than
+// this process may hold, and more than a socket takes.
+const enoughLength = 4 * 1024 * 1024
+const recordsAtOnce = 8
+
+/** As many as were asked for, or fewer where they are large; another page goes on from there. */
+export function listPage(
+  journal: Pick<JournalReader, "list">,
+  filter: Parameters<JournalReader["list"]>[0],
+): ListPage | null {
+  const records: ExecutionRecord[] = []
+  let { cursor } = filter
+  let length = 0
+  for (;;) {
+    const limit = Math.min(recordsAtOnce, filter.limit - records.length)
+    const part = journal.list({ ...filter, limit, cursor })
+    if (part === null) return null
+    records.push(...part.records)
+    length += part.records.reduce((sum, record) => sum + lengthOf(record), 0)
+    const isEnough = records.length >= filter.limit || length >= enoughLength
+    if (part.cursor === null || isEnough) return { records, cursor: part.cursor }
+    cursor = part.cursor
+  }
+}
+
+/** What has no bound of its own but that of a message. */
+function lengthOf({ spec }: ExecutionRecord): number {
+  const texts = [spec.command ?? "", spec.cwd, ...spec.argv, ...spec.envNames]
+  return texts.reduce((sum, text) => sum + text.length, 0)
+}

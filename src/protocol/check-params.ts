@@ -1,0 +1,36 @@
+import type { z } from "zod"
+import { fail, ok, type Result } from "../execution/result.ts"
+
+// A message of 8 MB has room for a million mistakes: told one by one, they were an answer of 52 MB
+// that took half a gigabyte to make.
+const mostIssues = 20
+const mostFields = 10_000
+
+type Issue = z.core.$ZodIssue
+
+/** What a client sent, read with a schema; or what is wrong with it, as far as it is told. */
+export function checkParams<Schema extends z.ZodType>(
+  schema: Schema,
+  sent: unknown,
+): Result<z.output<Schema>, Issue[]> {
+  const tooMany = tooManyFields(sent)
+  if (tooMany !== null) return fail([tooMany])
+  const parsed = schema.safeParse(sent)
+  return parsed.success ? ok(parsed.data) : fail(parsed.error.issues.slice(0, mostIssues))
+}
+
+/** Looked for first: a schema collects what it finds wrong with every field before it answers. */
+function tooManyFields(sent: unknown): Issue | null {
+  if (typeof sent !== "object" || sent === null) return null
+  for (const [name, value] of Object.entries<unknown>({ ...sent })) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) continue
+    if (Object.keys(value).length <= mostFields) continue
+    return {
+      code: "custom",
+      path: [name],
+      message: `at most ${mostFields} fields`,
+      input: undefined,
+    }
+  }
+  return null
+}
