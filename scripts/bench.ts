@@ -1,38 +1,28 @@
-import { cpus } from "node:os"
-import { join } from "node:path"
-import { measureLatency } from "./bench/latency.ts"
-import { measureMemory } from "./bench/memory.ts"
-import { measureThroughput } from "./bench/throughput.ts"
-import { bun, root } from "./steps.ts"
+import { parseArgs } from "node:util"
+import { figureTable } from "./bench/figure-table.ts"
+import { machine } from "./bench/machine.ts"
+import { measuredExecutable } from "./bench/measured-executable.ts"
+import { measureParts, partNames } from "./bench/parts.ts"
 
-/** A figure, and where there is one, what it is compared with in the same run. */
-export type Figure = {
-  what: string
-  value: number
-  unit: string
-  floor?: number
-  /** value / floor, or floor / value where less is better: 1 is as good as the floor. */
-  ratio?: number
+// `--only throughput --only attach` runs some parts, `--executable PATH` another build than this
+// tree's. The last line is all of it as JSON.
+const { values } = parseArgs({
+  options: { only: { type: "string", multiple: true }, executable: { type: "string" } },
+})
+const unknown = values.only?.find((name) => !partNames.includes(name))
+if (unknown !== undefined) {
+  console.error(`there is no part ${unknown}; the parts are ${partNames.join(", ")}`)
+  process.exit(2)
 }
 
-const built = await bun(join("scripts", "build.ts"))
-if (built !== 0) process.exit(built)
-const executable = join(root, "dist", "cc-executor")
-
-const figures: Figure[] = []
-for (const measure of [measureThroughput, measureLatency, measureMemory]) {
-  figures.push(...(await measure(executable)))
+const executable = await measuredExecutable(values.executable)
+const parts = await measureParts(executable, values.only)
+const date = new Date().toISOString()
+console.log(`\n${machine()}, ${date}`)
+for (const { name, figures } of parts) {
+  console.log(`\n${name}`)
+  console.table(figureTable(figures))
 }
-
-const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}, Bun ${Bun.version}`
-console.log(`\n${machine}\n`)
-console.table(
-  figures.map(({ what, value, unit, floor, ratio }) => ({
-    what,
-    value: `${value} ${unit}`,
-    floor: floor === undefined ? "" : `${floor} ${unit}`,
-    ratio: ratio ?? "",
-  })),
-)
-console.log(JSON.stringify({ machine, date: new Date().toISOString(), figures }))
+const figures = parts.flatMap((part) => part.figures.map((each) => ({ part: part.name, ...each })))
+console.log(JSON.stringify({ machine: machine(), date, figures }))
 process.exit(0)

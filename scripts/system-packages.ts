@@ -32,7 +32,7 @@ function missingPackages(): string[] {
   return needed.filter((program) => !program.present()).map((program) => program.package)
 }
 
-async function aptInstall(packages: string[]): Promise<void> {
+export async function aptInstall(packages: string[]): Promise<void> {
   const env = { DEBIAN_FRONTEND: "noninteractive" }
   await run(["apt-get", "update", "-qq"], env)
   await run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", ...packages], env)

@@ -18,18 +18,21 @@ const server = Bun.serve({
     perMessageDeflate: false,
     async open(socket) {
       const { command, encoding } = socket.data
+      if (encoding === "idle") return
       const child = Bun.spawn(["/bin/sh", "-c", command], { stdout: "pipe", stdin: "ignore" })
       const decoder = new TextDecoder()
       for await (const chunk of child.stdout) {
         for (let at = 0; at < chunk.length; at += 65_536) {
           const piece = chunk.subarray(at, at + 65_536)
+          const data = () =>
+            encoding === "base64" ? piece.toBase64() : decoder.decode(piece, { stream: true })
           const message =
             encoding === "binary"
               ? piece
               : JSON.stringify({
                   jsonrpc: "2.0",
                   method: "process.output",
-                  params: { type: "stdout", data: decoder.decode(piece, { stream: true }) },
+                  params: { type: "stdout", data: data() },
                 })
           if (socket.send(message) === -1) await drained(socket)
         }
@@ -37,7 +40,11 @@ const server = Bun.serve({
       const exit_code = await child.exited
       socket.send(JSON.stringify({ method: "process.completed", params: { exit_code } }))
     },
-    message() {},
+    /** Answers any request with nothing. */
+    message(socket, text) {
+      const id = /"id":(\d+)/.exec(String(text))?.[1] ?? "null"
+      socket.send(`{"jsonrpc":"2.0","id":${id},"result":{}}`)
+    },
     drain(socket) {
       waiting.get(socket)?.()
     },

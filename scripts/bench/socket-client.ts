@@ -8,16 +8,15 @@ const Message = z.looseObject({
   result: z.looseObject({}).optional(),
   error: z.looseObject({ message: z.string() }).optional(),
 })
-export type Message = z.infer<typeof Message>
+type Message = z.infer<typeof Message>
 
 /** A client that parses everything it gets, and no more: the same for every server measured. */
 export class SocketClient implements Disposable {
   readonly #socket: WebSocket
   readonly #answers = new Map<number, (message: Message) => void>()
   readonly #listeners = new Set<(message: Message) => void>()
-  /** Output bytes received, as the server's encoding carries them. */
-  bytes = 0
-  onOutput: (() => void) | null = null
+  /** Output as the encoding carries it; a binary frame's comes with the cursor after it. */
+  onOutput: ((piece: string | Uint8Array, next: string | null) => void) | null = null
   #lastId = 0
 
   private constructor(socket: WebSocket) {
@@ -36,11 +35,28 @@ export class SocketClient implements Disposable {
     return client
   }
 
-  call(method: string, params: unknown): Promise<Message> {
+  async call(method: string, params: unknown): Promise<Record<string, unknown>> {
     this.#lastId += 1
     const id = this.#lastId
+    const answered = new Promise<Message>((resolve) => this.#answers.set(id, resolve))
     this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }))
-    return new Promise((resolve) => this.#answers.set(id, resolve))
+    const { result, error } = await answered
+    this.#answers.delete(id)
+    if (result === undefined) throw new Error(`${method}: ${error?.message ?? "no result"}`)
+    return result
+  }
+
+  /** Starts an execution; its id. */
+  async execute(params: unknown): Promise<string> {
+    return String((await this.call("execute", params))["execution_id"])
+  }
+
+  /** The end of this execution, or of the next. */
+  completed(executionId?: string): Promise<Message> {
+    return this.next(
+      "process.completed",
+      ({ params }) => executionId === undefined || params?.["execution_id"] === executionId,
+    )
   }
 
   /** The next notification of this name that fits. */
@@ -61,16 +77,15 @@ export class SocketClient implements Disposable {
 
   #receive(data: unknown): void {
     if (data instanceof ArrayBuffer) {
-      const frame = new Uint8Array(data)
-      this.bytes += readBinaryFrame(frame)?.bytes.length ?? frame.length
-      this.onOutput?.()
+      const bytes = new Uint8Array(data)
+      const frame = readBinaryFrame(bytes) // null: the floor's, which has no header
+      this.onOutput?.(frame?.bytes ?? bytes, frame?.next ?? null)
       return
     }
     const raw: unknown = JSON.parse(String(data))
     // Checking 64 KiB of output with a schema would measure the schema.
     if (isOutput(raw)) {
-      this.bytes += raw.params.data.length
-      this.onOutput?.()
+      this.onOutput?.(raw.params.data, null)
       return
     }
     const message = Message.parse(raw)

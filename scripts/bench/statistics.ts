@@ -12,3 +12,7 @@ export function rounded(value: number): number {
   if (Math.abs(value) >= 100) return Math.round(value)
   return Number(value.toPrecision(3))
 }
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
