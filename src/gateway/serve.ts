@@ -22,7 +22,8 @@ import type { Caller, JournalReader } from "./ports.ts"
 const localCaller: Caller = { principal: "local" }
 
 /** Characters of text sent: each was a string twice or three times before. */
-const collectEveryLength = 20 * 1024 * 1024
+const collectEveryLength = 12 * 1024 * 1024
+const largeMb = 80
 
 /** What one client may leave unread in memory: the largest answer and some more. */
 const mostUnsentBytes = 16 * 1024 * 1024
@@ -70,7 +71,7 @@ export async function serveGateway(): Promise<number> {
     transcripts: () => transcripts,
     live,
   })
-  const pace = new CollectionPace(collectEveryLength)
+  const pace = new CollectionPace(collectEveryLength, largeMb)
   using openSessions = new Sessions(settings, operations, log, pace.passed)
   sessions = openSessions
   const app = createHttpApp({

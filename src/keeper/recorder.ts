@@ -106,21 +106,28 @@ export class Recorder {
   async #pump({ stream, output }: { stream: StreamName; output: ChildOutput }): Promise<void> {
     while (true) {
       if (this.#policy === "block") await this.#room()
-      const bytes = await output.read()
-      if (bytes === null) return
-      this.#takenBytes += bytes.length
-      this.#record(stream, bytes)
-      this.#events.advanced(bytes.length)
+      const taken = await this.#take(stream, output)
+      if (taken === null) return
       // Others have their turn after every read, and the pipe fills meanwhile: a flood is read in
       // large pieces, at less than half the cost.
       await new Promise<void>((resolve) => {
         reading.later(() => {
           resolve()
-          return bytes.length // as much as the next piece, as far as one can know
+          return taken // as much as the next piece, as far as one can know
         })
       })
-      await this.#throttle(bytes.length)
+      await this.#throttle(taken)
     }
+  }
+
+  /** Reads and records one piece, and keeps nothing of it: with many floods the turn is far. */
+  async #take(stream: StreamName, output: ChildOutput): Promise<number | null> {
+    const bytes = await output.read()
+    if (bytes === null) return null
+    this.#takenBytes += bytes.length
+    this.#record(stream, bytes)
+    this.#events.advanced(bytes.length)
+    return bytes.length
   }
 
   #record(stream: StreamName, bytes: Uint8Array): void {

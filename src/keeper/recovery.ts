@@ -46,5 +46,14 @@ function lossReason(record: ExecutionRecord, truncatedBytes = 0): string {
     truncatedBytes === 0
       ? ""
       : `; ${truncatedBytes} bytes at the end of its transcript could not be read back`
-  return `the service ended without stopping it; what was left of its tree was killed${cut}`
+  const uncounted = uncountedIn(record).join(" and ")
+  const since =
+    uncounted === "" ? "" : `; ${uncounted} since its last journaled event is not counted`
+  return `the service ended without stopping it; what was left of its tree was killed${cut}${since}`
+}
+
+/** What the journal is not told of each time, and no file keeps: the record must not claim it. */
+function uncountedIn({ spec, state }: ExecutionRecord): string[] {
+  const isDropping = state.kind === "stopping" && state.cause === "disk-full"
+  return [...(spec.stdin === "pipe" ? ["input"] : []), ...(isDropping ? ["dropped output"] : [])]
 }

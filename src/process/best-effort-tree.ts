@@ -22,7 +22,7 @@ export class BestEffortTree implements ProcessTree {
   members(): ProcessIdentity[] {
     const members = this.#forest.members(this.#id)
     // A fork may slip past one look: born after the list was read, its parent gone before its turn.
-    return members.length > 0 ? members : this.#forest.members(this.#id)
+    return members.length > 0 ? members : this.#forest.membersNow(this.#id)
   }
 
   signal(signal: number): number {

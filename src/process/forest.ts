@@ -18,6 +18,12 @@ type Tree = {
 /** The suspects are one set for a whole family of strays. */
 type Stray = { identity: ProcessIdentity; suspects: Set<ExecutionId> }
 
+/** Where processes belong that were seen before, and those of the leaders' sessions and groups. */
+type KnownPlaces = { byPid: Map<number, ExecutionId>; bySession: Map<number, ExecutionId> }
+
+const freshMs = 5
+const neverLooked = { atMs: -Infinity, found: new Map<ExecutionId, ProcessStat[]>() }
+
 /** A stray that forks may get away from one attempt to end its family. */
 const mostAttempts = 5
 
@@ -37,6 +43,7 @@ export class Forest {
   readonly #bystanders = new Map<number, number>()
   readonly #isOwnChild: (pid: number) => boolean
   readonly #ownSession = readStat(process.pid)?.session
+  #lastLook = neverLooked
 
   constructor(isOwnChild: (pid: number) => boolean) {
     this.#isOwnChild = isOwnChild
@@ -52,12 +59,14 @@ export class Forest {
   plant(id: ExecutionId, leader: ProcessIdentity): void {
     const seen = new Map([[leader.pid, leader.startTicks]])
     this.#trees.set(id, { leader, hasSession: true, seen })
+    this.#lastLook = neverLooked // it did not see this one
   }
 
   fell(id: ExecutionId): void {
     // What could not be ended is given up, not up for adoption by another tree.
     for (const [pid, ticks] of this.#trees.get(id)?.seen ?? []) this.#bystanders.set(pid, ticks)
     this.#trees.delete(id)
+    this.#lastLook = neverLooked // a stray may have found its tree by that
     for (const { suspects } of this.#strays.values()) suspects.delete(id)
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       if (![...this.#strays.values()].some(isUnsuspected)) return
@@ -68,20 +77,33 @@ export class Forest {
     }
   }
 
-  /** Looks at every process once and remembers what it learns; answers one tree's members. */
+  /**
+   * One tree's members, as of a few milliseconds ago at most: a hundred trees that end at once
+   * share a look at every process, instead of taking one each.
+   */
   members(id: ExecutionId): ProcessStat[] {
-    return this.survey().get(id) ?? []
+    const isFresh = performance.now() - this.#lastLook.atMs < freshMs
+    return isFresh ? (this.#lastLook.found.get(id) ?? []) : this.membersNow(id)
   }
 
+  membersNow(id: ExecutionId): ProcessStat[] {
+    const found = this.survey()
+    this.#lastLook = { atMs: performance.now(), found }
+    return found.get(id) ?? []
+  }
+
+  /** Looks at every process once and remembers what it learns. */
   survey(): Map<ExecutionId, ProcessStat[]> {
     const stats = liveProcesses()
     this.#forgetTheGone(stats)
+    const known = this.#knownPlaces()
 
     const found = new Map<ExecutionId, ProcessStat[]>()
     for (const stat of stats.values()) {
-      const id = this.#place(stat, stats)
+      const id = this.#place(stat, stats, known)
       if (id === null) continue
       this.#trees.get(id)?.seen.set(stat.pid, stat.startTicks)
+      known.byPid.set(stat.pid, id)
       const members = found.get(id)
       if (members === undefined) found.set(id, [stat])
       else members.push(stat)
@@ -103,11 +125,15 @@ export class Forest {
     return Object.fromEntries([...this.#trees].map(([id, tree]) => [id, remember(id, tree)]))
   }
 
-  #place(stat: ProcessStat, stats: Map<number, ProcessStat>): ExecutionId | null {
+  #place(
+    stat: ProcessStat,
+    stats: Map<number, ProcessStat>,
+    known: KnownPlaces,
+  ): ExecutionId | null {
     // A process's place is its nearest ancestor's whose place is known.
     let ancestor: ProcessStat | undefined = stat
     for (let depth = 0; ancestor !== undefined && depth < 1000; depth++) {
-      const id = this.#placeAlone(ancestor)
+      const id = this.#placeAlone(ancestor, known)
       if (id !== null) return id
       if (ancestor.parent === process.pid) return this.#placeBelowUs(stat, ancestor)
       ancestor = stats.get(ancestor.parent)
@@ -115,13 +141,20 @@ export class Forest {
     return null
   }
 
-  #placeAlone(stat: ProcessStat): ExecutionId | null {
-    for (const [id, tree] of this.#trees) {
-      if (tree.seen.get(stat.pid) === stat.startTicks) return id
-      const { pid } = tree.leader
-      if (tree.hasSession && (stat.session === pid || stat.group === pid)) return id
+  /** Whoever is gone has been forgotten: a number that is known is the process that was seen. */
+  #knownPlaces(): KnownPlaces {
+    const byPid = new Map<number, ExecutionId>()
+    const bySession = new Map<number, ExecutionId>()
+    for (const [id, { leader, hasSession, seen }] of this.#trees) {
+      for (const pid of seen.keys()) byPid.set(pid, id)
+      if (hasSession) bySession.set(leader.pid, id)
     }
-    return this.#placeByMarker(stat)
+    return { byPid, bySession }
+  }
+
+  #placeAlone(stat: ProcessStat, { byPid, bySession }: KnownPlaces): ExecutionId | null {
+    const id = byPid.get(stat.pid) ?? bySession.get(stat.session) ?? bySession.get(stat.group)
+    return id ?? this.#placeByMarker(stat)
   }
 
   #placeByMarker(stat: ProcessStat): ExecutionId | null {

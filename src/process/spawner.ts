@@ -6,7 +6,8 @@ import type { Exit } from "../execution/state.ts"
 import type { Child, Launch, SpawnFailure } from "../keeper/ports.ts"
 import type { Containment, Enclosure } from "./containment.ts"
 import { executionMarker } from "./forest.ts"
-import { growPipe, makePipe } from "./libc.ts"
+import { enlarge } from "./large-pipes.ts"
+import { makePipe } from "./libc.ts"
 import { PipeInput } from "./pipe-input.ts"
 import { readPipe } from "./pipe-output.ts"
 import { readStat } from "./proc.ts"
@@ -14,8 +15,6 @@ import { PseudoTerminal } from "./pseudo-terminal.ts"
 import type { Reaper } from "./reaper.ts"
 import { signalName } from "./signals.ts"
 
-/** Large enough that a flood is read in large pieces. An unprivileged user's quota is small. */
-const pipeBytes = process.getuid?.() === 0 ? 262_144 : 65_536
 /** When memory runs out, the kernel should take a child, not the one who keeps the record. */
 const childOomScore = "500"
 
@@ -121,7 +120,7 @@ function openPipes(launch: Launch): Stdio {
   }
   const stdout = pipe()
   const stderr = pipe()
-  growPipe(stdout.readFd, pipeBytes)
+  const largePipe = made.use(enlarge(stdout.readFd))
   const stdin = launch.stdin === "pipe" ? pipe() : null
   made.move() // all of them exist: from here on readers, writer and child's ends own them
   const input = stdin === null ? null : new PipeInput(stdin.writeFd)
@@ -147,6 +146,7 @@ function openPipes(launch: Launch): Stdio {
     close() {
       input?.close()
       for (const { output } of outputs) output.cancel()
+      largePipe[Symbol.dispose]()
     },
   }
 }

@@ -143,8 +143,8 @@ export class Session implements SessionScope, Disposable {
 
   watch(labels: Record<string, string> | undefined): void {
     if (this.#isClosed) return // nobody would ever end it
-    // The new one first: when the last watcher leaves, the keeper is told, and nothing waits for it.
-    // A session that asks again and again would pile up such messages.
+    // The new one first: when the last watcher leaves, the keeper is told, and nothing waits for
+    // that. A session that asks again and again would pile up such messages.
     using _earlier = this.#watch
     this.#watch = this.operations.watch(this.caller, labels, (record) => this.#tellChange(record))
   }
