@@ -1,0 +1,75 @@
+import type { ReceivedOutput } from "../../../support/received-output.ts"
+import { StreamClient } from "../../../support/stream-client.ts"
+import { type Account, type ToldExecution, ToldOutput } from "./told.ts"
+
+const retryMs = 20
+
+/** Asks for an execution and follows it to its end, as a stranger's program would. */
+export async function ownByHand(url: string, told: ToldExecution): Promise<void> {
+  const account = told.account("its owner, by hand")
+  const outputs = new OneOutput(account)
+  while (account.end === null && !told.isOver) {
+    const client = new StreamClient(url, outputs)
+    const isOver = await Promise.race([
+      converse(client, told, account).catch(() => false),
+      client.closed.then(() => false),
+    ])
+    client.cut()
+    if (isOver) break
+    await Bun.sleep(retryMs)
+  }
+  account.faults.push(...outputs.output.faults)
+}
+
+/** One connection's worth; true when there is nothing more to hear. */
+async function converse(
+  client: StreamClient,
+  told: ToldExecution,
+  account: Account,
+): Promise<boolean> {
+  await client.greeting
+  const { key, work, encoding } = told.planned
+  const [id] = told.ids
+  if (id === undefined) {
+    const request = { ...work.request, encoding, labels: { key }, idempotency_key: key }
+    const reason = await client.call("execute", request).then(
+      ({ execution_id }) => {
+        told.answered(execution_id)
+        return null
+      },
+      (error: unknown) => reasonOf(error),
+    )
+    if (reason !== null) {
+      told.refused(reason)
+      return reason !== "DISK_FULL"
+    }
+  } else {
+    const role = work.request.on_disconnect === "cancel" ? "driver" : "observer"
+    await client.attach({ execution_id: id, encoding, role })
+  }
+  while (account.end === null && !told.isOver) await Bun.sleep(5)
+  return true
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && "reason" in error) return String(error.reason)
+  throw error
+}
+
+/** Whatever comes is about the one execution that this client knows. */
+class OneOutput extends Map<string, ReceivedOutput> {
+  readonly output: ToldOutput
+
+  constructor(account: Account) {
+    super()
+    this.output = new ToldOutput(account)
+  }
+
+  override get(): ReceivedOutput {
+    return this.output
+  }
+
+  override values(): MapIterator<ReceivedOutput> {
+    return new Map([["", this.output]]).values()
+  }
+}
