@@ -12,6 +12,7 @@ export class LoopShare {
   #waiting: Work[] = []
   #left: number
   #isTurnDue = false
+  #isWorking = false
 
   constructor(perTurn: number, nextTurn: (run: () => void) => void) {
     this.#perTurn = perTurn
@@ -21,7 +22,9 @@ export class LoopShare {
 
   /** Now, where this turn has something left, else when it is its turn. */
   soon(work: Work): void {
-    if (this.#left > 0 && this.#waiting.length === 0) this.#take(work)
+    // Who is at work and has more to do waits like everybody else.
+    const isFree = !this.#isWorking && this.#left > 0 && this.#waiting.length === 0
+    if (isFree) this.#take(work)
     else this.#waiting.push(work)
     this.#comeBack()
   }
@@ -44,17 +47,25 @@ export class LoopShare {
     const waiting = this.#waiting
     this.#waiting = []
     let done = 0
-    for (const work of waiting) {
-      if (this.#left <= 0) break
-      done += 1
-      this.#take(work)
+    try {
+      for (const work of waiting) {
+        if (this.#left <= 0) break
+        done += 1
+        this.#take(work)
+      }
+    } finally {
+      // Who came meanwhile waits behind those who waited before.
+      this.#waiting = [...waiting.slice(done), ...this.#waiting]
+      if (this.#waiting.length > 0) this.#comeBack()
     }
-    // Who came meanwhile waits behind those who waited before.
-    this.#waiting = [...waiting.slice(done), ...this.#waiting]
-    if (this.#waiting.length > 0) this.#comeBack()
   }
 
   #take(work: Work): void {
-    this.#left -= work()
+    this.#isWorking = true
+    try {
+      this.#left -= work()
+    } finally {
+      this.#isWorking = false
+    }
   }
 }

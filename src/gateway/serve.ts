@@ -23,7 +23,6 @@ const localCaller: Caller = { principal: "local" }
 
 /** Characters of text sent: each was a string twice or three times before. */
 const collectEveryLength = 12 * 1024 * 1024
-const largeMb = 80
 
 /** What one client may leave unread in memory: the largest answer and some more. */
 const mostUnsentBytes = 16 * 1024 * 1024
@@ -71,7 +70,7 @@ export async function serveGateway(): Promise<number> {
     transcripts: () => transcripts,
     live,
   })
-  const pace = new CollectionPace(collectEveryLength, largeMb)
+  const pace = new CollectionPace(collectEveryLength)
   using openSessions = new Sessions(settings, operations, log, pace.passed)
   sessions = openSessions
   const app = createHttpApp({

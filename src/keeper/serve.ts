@@ -53,7 +53,6 @@ export type ServeOptions = {
 
 const housekeepingMs = 30_000
 const collectEveryBytes = 48 * 1024 * 1024
-const largeMb = 80
 /** What an execution leaves behind, however little it wrote; to find trees, /proc is read often. */
 const executionBytes = { cgroup: 512 * 1024, "best-effort": 1024 * 1024 }
 const surveyMs = 1000
@@ -274,7 +273,7 @@ function supervisionEvents(
   enduring: EnduringJournal,
   bytesPerExecution: number,
 ) {
-  const pace = new CollectionPace(collectEveryBytes, largeMb)
+  const pace = new CollectionPace(collectEveryBytes)
   return {
     journal: enduring.write,
     journalEnd: enduring.end,

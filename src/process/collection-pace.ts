@@ -1,43 +1,49 @@
+import { edenGC } from "bun:jsc"
+
 const mebibyte = 1024 * 1024
+const largeBytes = 78 * mebibyte
+const tooLargeBytes = 90 * mebibyte
 
 /**
  * Has garbage collected after so many bytes of buffers and strings went through. The collector by
  * itself waits for more of them than a small process should hold: a flood of text cost 130 MB, with
- * this half of it, for a millisecond now and then. While the process is large all the same, because
- * there are many floods at once, it is collected more often: that costs a tenth of the speed.
+ * this half of it. Mostly only what is young is collected, which is cheap; all of it, with pages
+ * given back to the system, the sooner the larger the process is.
  */
 export class CollectionPace {
   readonly #everyBytes: number
-  readonly #largeBytes: number
-  readonly #residentBytes: () => number
-  readonly #collect: () => void
-  #sinceCollection = 0
-  #sinceLook = 0
+  readonly #memory: Memory
+  #sinceYoung = 0
+  #sinceAll = 0
 
-  constructor(
-    everyBytes: number,
-    largeMb: number,
-    system = {
-      residentBytes: () => process.memoryUsage.rss(),
-      collect: () => Bun.gc(true),
-    },
-  ) {
+  constructor(everyBytes: number, memory = ownMemory) {
     this.#everyBytes = everyBytes
-    this.#largeBytes = largeMb * mebibyte
-    this.#residentBytes = system.residentBytes
-    this.#collect = system.collect
+    this.#memory = memory
   }
 
   readonly passed = (bytes: number): void => {
-    this.#sinceCollection += bytes
-    this.#sinceLook += bytes
-    if (this.#sinceLook < this.#everyBytes / looksPerCollection) return
-    this.#sinceLook = 0
-    const isDue = this.#sinceCollection >= this.#everyBytes
-    if (!isDue && this.#residentBytes() < this.#largeBytes) return
-    this.#sinceCollection = 0
-    this.#collect()
+    this.#sinceYoung += bytes
+    this.#sinceAll += bytes
+    if (this.#sinceYoung < this.#everyBytes / 4) return
+    this.#sinceYoung = 0
+    if (this.#sinceAll < this.#everyBytes * patience(this.#memory.residentBytes())) {
+      this.#memory.collectYoung()
+      return
+    }
+    this.#sinceAll = 0
+    this.#memory.collectAll()
   }
 }
 
-const looksPerCollection = 5
+type Memory = { residentBytes(): number; collectYoung(): void; collectAll(): void }
+
+const ownMemory: Memory = {
+  residentBytes: () => process.memoryUsage.rss(),
+  collectYoung: () => void edenGC(),
+  collectAll: () => Bun.gc(true),
+}
+
+function patience(residentBytes: number): number {
+  if (residentBytes < largeBytes) return 4
+  return residentBytes < tooLargeBytes ? 1 : 0
+}

@@ -55,12 +55,37 @@ describe("a turn of the loop", () => {
     expect(order.flat()).toEqual(["a", "b", "c", "a", "b", "c"])
   })
 
+  test("is over for who is at work and asks for more", () => {
+    const { share, turn, work, done } = stage(10)
+    const endless = () => {
+      share.soon(endless)
+      return work("a", 10)()
+    }
+
+    share.soon(endless)
+
+    expect(done()).toEqual(["a"])
+    expect(turn()).toEqual(["a"])
+  })
+
   test("does nothing of what is for later, even if nobody else waits", () => {
     const { share, turn, work, done } = stage(10)
 
     share.later(work("a", 1))
 
     expect(done()).toEqual([])
+    expect(turn()).toEqual(["a"])
+  })
+
+  test("that one work breaks is followed by one for the others", () => {
+    const { share, turn, work } = stage(10)
+    share.later(() => {
+      throw new Error("broken")
+    })
+    share.later(work("a", 1))
+
+    expect(turn).toThrow("broken")
+
     expect(turn()).toEqual(["a"])
   })
 

@@ -3,34 +3,32 @@ import { CollectionPace } from "../../src/process/collection-pace.ts"
 
 const mebibyte = 1024 * 1024
 
-/** A process of so many mebibytes; counts how often its garbage was collected. */
-function stage(residentMb: number) {
-  const seen = { collections: 0 }
-  const pace = new CollectionPace(100 * mebibyte, 80, {
+/** What is done about the garbage of a process of that size while so many mebibytes pass. */
+function collected(residentMb: number, passedMb: number): { young: number; all: number } {
+  const seen = { young: 0, all: 0 }
+  const pace = new CollectionPace(40 * mebibyte, {
     residentBytes: () => residentMb * mebibyte,
-    collect: () => {
-      seen.collections += 1
-    },
+    collectYoung: () => void (seen.young += 1),
+    collectAll: () => void (seen.all += 1),
   })
-  return { pace, seen }
+  for (let mb = 0; mb < passedMb; mb += 1) pace.passed(mebibyte)
+  return seen
 }
 
-describe("garbage", () => {
-  test("of a small process is collected after so many bytes", () => {
-    const { pace, seen } = stage(60)
-
-    for (let mb = 0; mb < 99; mb += 1) pace.passed(mebibyte)
-    expect(seen.collections).toBe(0)
-    pace.passed(mebibyte)
-
-    expect(seen.collections).toBe(1)
+describe("the garbage of a process", () => {
+  test("is left alone for a while", () => {
+    expect(collected(60, 9)).toEqual({ young: 0, all: 0 })
   })
 
-  test("of a large process is collected five times as often, and no more", () => {
-    const { pace, seen } = stage(90)
+  test("that is small is collected while it is young, and seldom all of it", () => {
+    expect(collected(60, 160)).toEqual({ young: 15, all: 1 })
+  })
 
-    for (let mb = 0; mb < 100; mb += 1) pace.passed(mebibyte)
+  test("that is large is all collected four times as often", () => {
+    expect(collected(85, 160)).toEqual({ young: 12, all: 4 })
+  })
 
-    expect(seen.collections).toBe(5)
+  test("that is too large is all collected every time", () => {
+    expect(collected(95, 160)).toEqual({ young: 0, all: 16 })
   })
 })
