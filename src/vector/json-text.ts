@@ -4,7 +4,8 @@ import { compile } from "./wasm.ts"
 /** A text that goes into a JSON document as a string, between what comes before and after it. */
 export function withJsonText(before: string, utf8: Uint8Array, after: string): string {
   escaper ??= createEscaper()
-  const isFitting = utf8.length <= mostBytes && before.length + after.length <= mostAround
+  const aroundBytes = (before.length + after.length) * mostBytesPerUnit
+  const isFitting = utf8.length <= mostBytes && aroundBytes <= mostAroundBytes
   if (escaper === "unavailable" || !isFitting) {
     return before + JSON.stringify(textOf(utf8)) + after
   }
@@ -12,11 +13,12 @@ export function withJsonText(before: string, utf8: Uint8Array, after: string): s
 }
 
 const mostBytes = 65_536 + 64
-const mostAround = 4096
+const mostAroundBytes = 4096
+const mostBytesPerUnit = 3 // of a string, in UTF-8
 const longestSpelling = 6 // "\u001b"
 const inputAt = tablesEnd
 const outputAt = inputAt + mostBytes
-const memoryBytes = outputAt + mostBytes * longestSpelling + mostAround + 64
+const memoryBytes = outputAt + mostBytes * longestSpelling + mostAroundBytes + 64
 
 type Escaper = (before: string, utf8: Uint8Array, after: string) => string
 let escaper: Escaper | "unavailable" | undefined

@@ -38,6 +38,13 @@ describe("a text inside a JSON document", () => {
     expect(withJsonText('{"größe":', bytes, ',"n":1}')).toBe('{"größe":"a line\\n","n":1}')
   })
 
+  test.each([1000, 1366, 4000, 5000])("may have %d characters around it", (length) => {
+    for (const character of ["x", "é", "€"]) {
+      const around = character.repeat(length)
+      expect(withJsonText(around, Buffer.from("\n"), around)).toBe(`${around}"\\n"${around}`)
+    }
+  })
+
   test.each([0, 65_535, 65_536, 65_600, 65_601, 300_000])("may be %d bytes long", (length) => {
     for (const character of ["x", "\n", "\u001b"]) {
       const text = character.repeat(length)
