@@ -13,6 +13,8 @@ import { WatchedFlood } from "./support/watched-flood.ts"
 
 const floodMs = isLong ? 600_000 : 60_000
 const most = { rssMb: 100, bothPssMb: 120 }
+// Who takes nothing for five minutes would be closed, as it should be; here it is to come back.
+const streamTimeout = "1h"
 // Small enough that who stalled can take all that is left; there is far more output than this.
 const budget = { bytes: 64 * 1024 * 1024, policy: "drop-oldest" } as const
 
@@ -22,7 +24,8 @@ describeEachContainment("`yes`, paced by pv and at full speed at once", (contain
     "leaves memory flat and each client with all that it was not told to miss",
     reported(`floods with fast, slow and stalled clients, ${containment}`, async (evidence) => {
       using own = ownExecutable()
-      await using service = await Service.start({ prefix: own.prefix, flags: { containment } })
+      const flags = { containment, "stream-timeout": streamTimeout }
+      await using service = await Service.start({ prefix: own.prefix, flags })
       const url = await service.url()
       const gatewayPid = service.gatewayPid
       using watch = evidence.watch(service)
