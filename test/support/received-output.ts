@@ -14,6 +14,7 @@ export type ReceivedChunk = {
 type Counted = { bytes: number; lines: number }
 
 const lineEnd = 10
+const tailBytes = 16 * 1024
 
 /**
  * What one client has of one execution, across as many attachments as it took: hashed and counted,
@@ -57,7 +58,7 @@ export class ReceivedOutput {
     return this.stdout.lines + this.stderr.lines
   }
 
-  /** The latest text of a stream, at most a thousand bytes of it. */
+  /** The latest text of a stream, at most sixteen KiB of it. */
   tail(stream: StreamName): string {
     return this.#tails[stream].toString("utf8")
   }
@@ -82,8 +83,8 @@ export class ReceivedOutput {
     this.#hashes[stream].update(bytes)
     this[stream].bytes += bytes.length
     this[stream].lines += countLines(bytes)
-    const tail = Buffer.concat([this.#tails[stream], bytes.subarray(-1000)])
-    this.#tails[stream] = tail.subarray(-1000)
+    const tail = Buffer.concat([this.#tails[stream], bytes.subarray(-tailBytes)])
+    this.#tails[stream] = tail.subarray(-tailBytes)
     this.chunks += 1
     this.lossy += chunk.told?.lossy ?? 0
     this.next = next
