@@ -16,6 +16,7 @@ import {
 import { countLineEnds, lineEnd } from "./line-ends.ts"
 import type { TranscriptFiles } from "./segment-files.ts"
 import { SegmentWindow } from "./segment-window.ts"
+import { isSoundRecord } from "./sound-record.ts"
 
 const maxPieceBytes = 64 * 1024
 // From here on a piece is long enough to leave the next record whole for the next one: lines of
@@ -85,7 +86,7 @@ export class PieceReader {
     for (;;) {
       if (this.#at.sequence === end.sequence) return runEnds
       const needsMore = window.filled - window.parsed < recordFieldBytes
-      const stop = needsMore ? this.#loadMore(files, end) : this.#takeRecord(end)
+      const stop = needsMore ? this.#loadMore(files, end) : this.#takeRecord(files, end)
       if (stop !== null) return stop
     }
   }
@@ -112,7 +113,7 @@ export class PieceReader {
   }
 
   /** Adds the next record, or what fits of it, to the run; null when the run may go on. */
-  #takeRecord(end: Position): Stop | null {
+  #takeRecord(files: TranscriptFiles, end: Position): Stop | null {
     const window = this.#window
     const header = this.#header
     const at = this.#at
@@ -132,9 +133,9 @@ export class PieceReader {
     if (window.isFileEnd && payloadAt + rest + hashBytes > window.filled) {
       return damaged("the record is incomplete")
     }
-    if (!this.#isFollowed(payloadAt + rest + hashBytes, sequenceAfter)) {
-      return damaged("no record follows")
-    }
+    // Either its length is false, or the next one is broken: its own hash tells.
+    const isFollowed = this.#isFollowed(payloadAt + rest + hashBytes, sequenceAfter)
+    if (!isFollowed && !isSoundRecord(files, at, header.length)) return damaged("no record follows")
     if (header.kind === "resize") {
       window.parsed += recordBytes
       at.offset += recordBytes
@@ -159,7 +160,7 @@ export class PieceReader {
     return null
   }
 
-  /** A record of a false length is followed by none; what is not in the window is not known. */
+  /** What is not in the window is not known. */
   #isFollowed(nextAt: number, sequence: number): boolean {
     const { view, filled } = this.#window
     if (nextAt + recordFieldBytes > filled) return true
