@@ -21,7 +21,7 @@ import type { Caller, JournalReader } from "./ports.ts"
 /** Everybody who reaches the socket or loopback is this one, until there are tokens. */
 const localCaller: Caller = { principal: "local" }
 
-/** Characters of text sent: each was a string twice or three times before. */
+/** Characters of text sent: each message was a string before. */
 const collectEveryLength = 12 * 1024 * 1024
 
 /** What one client may leave unread in memory: the largest answer and some more. */

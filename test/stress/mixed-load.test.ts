@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { describeEachContainment } from "../support/each-containment.ts"
-import { descendantsOf, expectNothingLeft } from "../support/real-processes.ts"
+import { expectNothingLeft } from "../support/real-processes.ts"
 import { seededRandom } from "../support/seeded-random.ts"
 import { Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
@@ -12,6 +12,7 @@ import { loadMix, oneOfEach } from "./support/mixed-load/load-mix.ts"
 import { playRound } from "./support/mixed-load/load-round.ts"
 import { prune } from "./support/prune.ts"
 import { isLong, seed } from "./support/scale.ts"
+import { strangersBelow } from "./support/service-costs.ts"
 
 const sessions = 120
 const durationMs = isLong ? 300_000 : 15_000
@@ -43,8 +44,7 @@ describeEachContainment("more than a hundred sessions with all kinds of work", (
         const mix = loadMix(random, sessions + random(30))
         const plan = { folder: join(folder.path, String(round)), seed: random(2 ** 31) }
         const wrong = await playRound({ ...plan, service, evidence }, mix)
-        const left = descendantsOf(service.pid).filter(({ pid }) => pid !== service.gatewayPid)
-        evidence.orphans(left.length)
+        evidence.orphans(strangersBelow(service).length)
         await prune(service)
         const more = await whatIsLeft(service, before)
         failures.push(...[...wrong, ...more].map((text) => `round ${round}: ${text}`))
