@@ -107,7 +107,9 @@ describe("a client", () => {
 
   test("stays with a server that answers when asked", async () => {
     await using server = new ScriptedServer()
-    await using client = quickClient(server.url, { limits: { silenceMs: 5, silenceAnswerMs: 200 } })
+    await using client = quickClient(server.url, {
+      limits: { silenceMs: 5, silenceAnswerMs: 1000 },
+    })
     await client.connected
 
     await server.until(() => server.seen("list").length === 3)
