@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { version } from "../package.json"
+import { clientVariables } from "../src/config/client-variables.ts"
 import { settingGroups } from "../src/config/setting.ts"
 import { type Setting, settings } from "../src/config/setting-list.ts"
 import { executionIdFrom } from "../src/execution/id.ts"
@@ -56,7 +57,7 @@ function configurationPage(): string {
       settings.filter((setting) => setting.group === group),
     ),
   )
-  return `${[introduction(), ...groups, logs()].join("\n\n")}\n`
+  return `${[introduction(), ...groups, redaction(), commandLine(), logs()].join("\n\n")}\n`
 }
 
 function introduction(): string {
@@ -67,7 +68,8 @@ function introduction(): string {
     "",
     "Every setting is a flag of `cc-executor serve` and an environment variable. A flag comes",
     "before its variable, the variable before the name the first generation had for it, and",
-    "that before the default. Nothing is read from files.",
+    "that before the default. Files are read only where a setting names one: policy, patterns,",
+    "certificates.",
     "",
     "```sh",
     "cc-executor serve --port 9000 --log-level debug",
@@ -88,13 +90,27 @@ function introduction(): string {
     "- **Lists** are separated by commas.",
     "- `none` is no limit, or none of it, where a setting allows it.",
     "",
-    "This version has no authentication. It listens on loopback addresses only, unless",
-    "`--allow-unauthenticated-network` says that the network itself keeps strangers out, as a",
-    "container's port mapping to 127.0.0.1 does:",
+    "On an address that other machines can reach the service listens only when they can show",
+    "who they are: with a token (`cc-executor token create`), or with a certificate",
+    "(`--tls-client-ca`). See [security](security.md).",
+  ].join("\n")
+}
+
+function commandLine(): string {
+  const { url, token, tokenFile } = clientVariables
+  return [
+    "## For the command line",
     "",
-    "```sh",
-    "cc-executor serve --host 0.0.0.0 --allow-unauthenticated-network",
-    "```",
+    "These are no settings of the service. A service that the command line starts does not get",
+    "them, and neither does what it runs.",
+    "",
+    "| option | variable | meaning |",
+    "| --- | --- | --- |",
+    `| \`--url\` | \`${url}\` | A remote service, instead of the local one. |`,
+    `| – | \`${token}\` | The token for it. No option: arguments are for everybody to see. |`,
+    `| \`--token-file\` | \`${tokenFile}\` | A file with the token, read for every connection. |`,
+    "",
+    "The option comes first, then the token itself, then the file a variable names.",
   ].join("\n")
 }
 
@@ -109,6 +125,48 @@ function settingRow(setting: Setting): string {
   const bare = bareVariable === null ? "–" : `\`${bareVariable}\``
   const meaning = `${description} Allowed: ${allowed}.`
   return `| \`${flag}\` | \`${variable}\` | ${bare} | \`${defaultText}\` | ${meaning} |`
+}
+
+function redaction(): string {
+  return [
+    "## Redaction",
+    "",
+    "`--redact-file` names a file of patterns. What they match is replaced before it is recorded,",
+    "wherever output was cut into pieces, and in the request as it is recorded: command line,",
+    "directory, labels, names of variables. What is launched is not changed. The receipt, `status`",
+    "and `process.completed` count it in `redacted`.",
+    "",
+    "```text",
+    "# One pattern a line. `name = pattern`, with spaces around the `=`, is shown as",
+    "# [redacted:name], a pattern alone as [redacted].",
+    "github-token = gh[pousr]_[A-Za-z0-9]{36,}",
+    "api-key = sk-[A-Za-z0-9_-]{20,}",
+    "private-key = -----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\\s]*",
+    "(?i)(?:password|secret|token)\\s{0,3}[:=]\\s{0,3}\\S+",
+    "```",
+    "",
+    "| written | means |",
+    "| --- | --- |",
+    "| `a`, `\\.`, `\\x1b`, `\\n` `\\r` `\\t` `\\f` `\\v` `\\0` | itself, in UTF-8 |",
+    "| `.` | any byte but a line feed |",
+    "| `\\d` `\\w` `\\s` | an ASCII digit; a letter, digit or `_`; a space |",
+    "| `\\D` `\\W` `\\S` | any other byte |",
+    '| `[a-z_]`, `[^"\\s]` | one of these bytes; any other byte |',
+    "| `(…)`, `(?:…)`, <code>a&#124;b</code> | a group, one or the other |",
+    "| `?` `*` `+` `{3}` `{3,}` `{3,8}` | repeated, as often as it goes |",
+    "| `(?i)` at the beginning | ASCII letters in either case |",
+    "",
+    "Every byte inside any match goes; matches that overlap count as one. The time it takes is",
+    "in proportion to the output, whatever is in it: there are no references back, nothing",
+    "looks around (`^`, `$`, `\\b`), and a match must not be able to stay undecided without",
+    "end. `a.*b` is refused, `a.{0,200}b` is not; nor is `a\\S+`, which has matched and only",
+    "grows. A pattern has at most 2048 bytes with its repetitions written out, all together",
+    "8192. The service does not start with a pattern it cannot use, and says which line it is,",
+    "why, and what to write instead.",
+    "",
+    "What may be the beginning of a match is held back until that is decided, at the latest when",
+    "the stream ends. An `idempotency_key` is kept as it is: put no secret into one.",
+  ].join("\n")
 }
 
 function logs(): string {

@@ -8,7 +8,9 @@ const needed: { package: string; present: () => boolean }[] = [
   { package: "tmux", present: () => onPath("tmux") },
   { package: "util-linux", present: () => onPath("setsid", "script", "flock", "unshare") },
   { package: "procps", present: () => onPath("ps", "pgrep") },
+  { package: "openssl", present: () => onPath("openssl") },
   { package: "pv", present: () => onPath("pv") },
+  { package: "chromium", present: () => onPath("chromium") },
 ]
 
 /**

@@ -1,15 +1,16 @@
 import type { z } from "zod"
-import { isLoopback } from "./config/listen-hosts.ts"
+import { isClientVariable } from "./config/client-variables.ts"
 import { type Setting, settings, variablePrefix } from "./config/setting-list.ts"
 import { Settings } from "./config/settings.ts"
 import { suggest } from "./config/suggest.ts"
+import { tlsProblems } from "./config/tls-problems.ts"
 import { fail, ok, type Result } from "./execution/result.ts"
 
 export type Config = z.infer<typeof Settings>
 
 /** Something in the configuration that must be put right; `message` says all of it. */
 export type ConfigProblem = {
-  kind: "bad-value" | "missing-value" | "unknown-flag" | "unknown-variable" | "unauthenticated"
+  kind: "bad-value" | "missing-value" | "unknown-flag" | "unknown-variable" | "incomplete"
   /** The flag or variable, as it is written. */
   source: string
   message: string
@@ -44,9 +45,7 @@ export function loadConfig(sources: ConfigSources): Result<Config, ConfigProblem
     const origin = origins.get(issue.path[0] ?? "")
     if (origin !== undefined && origin.text !== true) problems.push(badValue(origin, origin.text))
   }
-  if (read.data !== undefined) {
-    problems.push(...unauthenticatedNetwork(read.data, origins.get("hosts")))
-  }
+  if (read.data !== undefined) problems.push(...tlsProblems(read.data))
   return read.data !== undefined && problems.length === 0 ? ok(read.data) : fail(problems)
 }
 
@@ -101,19 +100,6 @@ function assign(source: string, value: string): string {
   return source.startsWith("--") ? `${source} ${value}` : `${source}=${value}`
 }
 
-function unauthenticatedNetwork(config: Config, origin: Origin | undefined): ConfigProblem[] {
-  const open = config.hosts.filter((host) => !isLoopback(host))
-  if (config.port === null || config.allowUnauthenticatedNetwork || open.length === 0) return []
-  const source = origin?.source ?? "--host"
-  const message =
-    `${source}: ${open.join(", ")} can be reached from other machines, and this version has no ` +
-    "authentication yet: whoever can connect could run any command. Allowed is a loopback " +
-    `address (for example ${assign(source, "localhost")}); ` +
-    "where the network itself keeps strangers out, say so with --allow-unauthenticated-network " +
-    "or CC_EXECUTOR_ALLOW_UNAUTHENTICATED_NETWORK=true"
-  return [{ kind: "unauthenticated", source, message }]
-}
-
 function unknownFlags(flags: ConfigSources["flags"]): ConfigProblem[] {
   const known = settings.map((setting) => setting.flag)
   return Object.keys(flags).flatMap((name) => {
@@ -131,6 +117,7 @@ export function configWarnings(env: Environment): ConfigProblem[] {
   const understood = new Set([...known, executionMarker])
   return Object.keys(env)
     .filter((name) => name.startsWith(variablePrefix) && !understood.has(name))
+    .filter((name) => !isClientVariable(name))
     .map((name) => unknown("unknown-variable", name, known))
 }
 

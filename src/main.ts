@@ -41,6 +41,10 @@ async function main(argv: readonly string[]): Promise<number> {
       const self = howToStartThis()
       return serve(config, { ...options, version, self, env, cwd: process.cwd() })
     },
+    async decide(config, request) {
+      const { decide } = await import("./keeper/decide.ts")
+      return decide(config, request, { env, cwd: process.cwd() })
+    },
   })
   return dispatch(context, argv)
 }

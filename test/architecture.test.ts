@@ -19,18 +19,20 @@ const mayImport: Record<string, string[]> = {
   config: ["execution", "protocol"],
   log: ["execution", "protocol"],
   vector: [],
+  redaction: ["execution"],
 
   // Adapters know the ports of those they serve, and nothing else of them.
   process: ["keeper/ports.ts", "execution"],
   transcript: ["keeper/ports.ts", "gateway/ports.ts", "execution", "vector"],
   journal: ["keeper/ports.ts", "gateway/ports.ts", "execution"],
+  audit: ["keeper/ports.ts", "execution", "protocol"],
   keeper: ["execution", "protocol"],
 
   access: ["execution", "protocol"],
   claude: ["execution", "protocol"],
   workflow: ["execution", "protocol"],
 
-  gateway: ["protocol", "execution"],
+  gateway: ["access", "protocol", "execution"],
   http: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow"],
   socket: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow", "vector"],
   mcp: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow"],
@@ -45,9 +47,11 @@ const mayImport: Record<string, string[]> = {
     "execution",
     "config",
     "log",
-    "transcript", // this and the next two: the read side, for offline commands
+    "transcript", // this and the next three: the read side, for offline commands
     "journal",
+    "audit",
     "process",
+    "access", // tokens are made and revoked with or without a service
   ],
 }
 
@@ -55,12 +59,19 @@ const mayImport: Record<string, string[]> = {
 const free = [
   "src/main.ts",
   "src/keeper/serve.ts",
+  "src/keeper/serve-machine.ts",
+  "src/keeper/serve-options.ts",
+  "src/keeper/serve-record.ts",
   "src/keeper/serve-settings.ts",
+  "src/keeper/decide.ts",
+  "src/keeper/policy-in-force.ts",
+  "src/keeper/policy-watch.ts",
   "src/gateway/serve.ts",
+  "src/gateway/serve-access.ts",
 ]
 
 // Pure modules: no package but these; no Bun, Node, process, timers, clock or chance.
-const pure: Record<string, string[]> = { execution: ["zod"], protocol: ["zod"] }
+const pure: Record<string, string[]> = { execution: ["zod"], protocol: ["zod"], redaction: [] }
 
 const imports: ImportRules = { mayImport, free, pure }
 

@@ -6,21 +6,25 @@ export type Approach = {
   host: string
   /** The Origin header: browsers send it, programs do not. */
   origin: string | null
+  /** The Sec-Fetch-Site header: browsers send it also where they leave the Origin out. */
+  fetchSite: string | null
   isUnixSocket: boolean
   /**
    * Names and addresses the service is configured to be reached by, besides loopback. The wildcards
    * `0.0.0.0` and `::` stand for any address.
    */
   allowedHosts: readonly string[]
+  /** Origins whose pages may use the service, besides its own. */
+  allowedOrigins: readonly string[]
 }
 
 /**
- * Keeps web pages out. A page of another site has another Origin. A page whose own name was made to
- * resolve to this machine (DNS rebinding) has that name as Host; an address as Host needs no such
- * check, since nobody can rebind an address.
+ * Keeps web pages out. A page of another site, or of another port of this machine, has another
+ * Origin. A page whose own name was made to resolve to this machine (DNS rebinding) has that name
+ * as Host; an address as Host needs no such check, since nobody can rebind an address.
  */
 export function checkOrigin(approach: Approach): Result<null, Failure> {
-  const { host, origin, isUnixSocket, allowedHosts } = approach
+  const { host, origin, fetchSite, isUnixSocket, allowedHosts } = approach
   const hostname = hostnameOf(host)
   const trusted = new Set(allowedHosts.map(hostnameOf))
   // No page can be made to talk to a unix socket, and its clients say any Host.
@@ -28,26 +32,30 @@ export function checkOrigin(approach: Approach): Result<null, Failure> {
     const message = `The service is not known as ${JSON.stringify(host)}: use its configured host.`
     return fail(failure("FORBIDDEN", message))
   }
-  if (origin === null) return ok(null)
+  if (origin === null) {
+    // An image, a script or a link of another site is asked for without an Origin.
+    const isFromElsewhere = fetchSite === "cross-site" || fetchSite === "same-site"
+    return isFromElsewhere ? fail(otherSite) : ok(null)
+  }
 
   const page = pageOf(origin)
   const isOwnPage = page !== null && page.host === host.toLowerCase()
-  if (page === null || !(isOwnPage || isTrusted(page.hostname, trusted))) {
-    const message = `Pages of ${JSON.stringify(origin)} may not use this service.`
+  if (page === null || !(isOwnPage || approach.allowedOrigins.includes(page.origin))) {
+    const message =
+      `Pages of ${JSON.stringify(origin)} may not use this service. ` +
+      "If they should, start it with --allowed-origins."
     return fail(failure("FORBIDDEN", message))
   }
   return ok(null)
 }
 
+const otherSite = failure("FORBIDDEN", "Pages of other sites may not use this service.")
+
 type Trusted = ReadonlySet<string | null>
 
 function isAllowedHost(hostname: string, trusted: Trusted): boolean {
   const anyAddress = trusted.has("0.0.0.0") || trusted.has("[::]")
-  return isTrusted(hostname, trusted) || (anyAddress && isAddress(hostname))
-}
-
-function isTrusted(hostname: string, trusted: Trusted): boolean {
-  return isLoopback(hostname) || trusted.has(hostname)
+  return isLoopback(hostname) || trusted.has(hostname) || (anyAddress && isAddress(hostname))
 }
 
 function isLoopback(hostname: string): boolean {
@@ -69,8 +77,8 @@ function hostnameOf(host: string): string | null {
   return url === null ? null : url.hostname.replace(/\.$/, "")
 }
 
-function pageOf(origin: string): { host: string; hostname: string } | null {
+function pageOf(origin: string): { host: string; origin: string } | null {
   const url = URL.parse(origin)
   if (url === null || !["http:", "https:"].includes(url.protocol)) return null
-  return { host: url.host, hostname: url.hostname }
+  return { host: url.host, origin: url.origin }
 }

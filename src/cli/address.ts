@@ -1,13 +1,28 @@
 import { join } from "node:path"
+import { tokenFilePath } from "../access/token-file.ts"
 import { socketUrl } from "../client/socket-url.ts"
+import { clientVariables } from "../config/client-variables.ts"
 import { loadConfig } from "../config.ts"
 import type { OptionTable } from "./arguments.ts"
+import { type BearerToken, bearerToken } from "./bearer-token.ts"
+import {
+  type ClientTls,
+  type ClientTlsValues,
+  clientTlsOptions,
+  readClientTls,
+} from "./client-tls.ts"
 import type { Context } from "./context.ts"
 import { asSentence } from "./describe-error.ts"
 import { UsageFailure } from "./failure.ts"
 
 /** Where the service is. */
-export type Address = { kind: "remote"; url: string } | { kind: "local"; paths: StatePaths }
+export type Address = RemoteAddress | { kind: "local"; paths: StatePaths }
+export type RemoteAddress = {
+  kind: "remote"
+  url: string
+  token: BearerToken | null
+  tls: ClientTls
+}
 
 /** The files of a local service that the command line uses. */
 export type StatePaths = {
@@ -19,30 +34,50 @@ export type StatePaths = {
   journal: string
   transcripts: string
   receiptKey: string
+  tokens: string
+  audit: string
 }
 
 export const addressOptions = {
   url: { type: "string", value: "URL", about: "a remote service, else $CC_EXECUTOR_URL" },
+  "token-file": {
+    type: "string",
+    value: "FILE",
+    about: "the token for it, else $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE",
+  },
   "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
+  ...clientTlsOptions,
 } as const satisfies OptionTable
 
-type AddressValues = { url?: string | undefined; "state-dir"?: string | undefined }
+type AddressValues = ClientTlsValues & {
+  url?: string | undefined
+  "token-file"?: string | undefined
+  "state-dir"?: string | undefined
+}
 type World = Pick<Context, "env" | "home">
 
 export function addressOf(context: World, values: AddressValues): Address {
-  const { url, "state-dir": stateDir } = values
+  const { url, "token-file": tokenFile, "state-dir": stateDir } = values
   if (url !== undefined && stateDir !== undefined) {
     throw new UsageFailure("--url and --state-dir name two services: give one of them.")
   }
-  const variable = context.env["CC_EXECUTOR_URL"] ?? ""
+  const variable = context.env[clientVariables.url] ?? ""
   const remote = url ?? (stateDir === undefined && variable !== "" ? variable : undefined)
-  if (remote === undefined) return { kind: "local", paths: statePaths(context, stateDir) }
+  if (remote === undefined) {
+    if (tokenFile === undefined) return { kind: "local", paths: statePaths(context, stateDir) }
+    throw new UsageFailure("--token-file goes with --url: the local service wants no token.")
+  }
   const address = socketUrl(remote)
   if (!address.ok) throw new UsageFailure(address.failure)
   if (!/^wss?:\/\//.test(address.value)) {
     throw new UsageFailure(`"${remote}" is not an address of a service: give ws://host:8003.`)
   }
-  return { kind: "remote", url: withPath(address.value) }
+  return {
+    kind: "remote",
+    url: withPath(address.value),
+    token: bearerToken(context.env, tokenFile),
+    tls: address.value.startsWith("wss:") ? readClientTls(context.env, values) : {},
+  }
 }
 
 /** Only what names the directory is looked at: the rest of the settings is the service's. */
@@ -64,6 +99,8 @@ export function statePaths(context: World, stateDir: string | undefined): StateP
     journal: join(directory, "journal.sqlite"),
     transcripts: join(directory, "transcripts"),
     receiptKey: join(directory, "receipt-key.pem"),
+    tokens: tokenFilePath(directory),
+    audit: join(directory, "audit"),
   }
 }
 

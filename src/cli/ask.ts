@@ -1,4 +1,5 @@
 import { errnoOf } from "../execution/errno.ts"
+import type { ClientTls } from "./client-tls.ts"
 
 export type Answer =
   | { kind: "answer"; status: number; body: string; ms: number }
@@ -10,13 +11,18 @@ export type Answer =
 /** One HTTP request, over a unix socket where one is given. */
 export async function ask(
   url: string,
-  options: { unix?: string; timeoutMs: number },
+  options: { unix?: string; token?: string | null; tls?: ClientTls; timeoutMs: number },
 ): Promise<Answer> {
-  const { unix, timeoutMs } = options
+  const { unix, token = null, tls, timeoutMs } = options
   const startedMs = performance.now()
   const signal = AbortSignal.timeout(timeoutMs)
   try {
-    const response = await fetch(url, unix === undefined ? { signal } : { signal, unix })
+    const response = await fetch(url, {
+      signal,
+      ...(token === null ? {} : { headers: { authorization: `Bearer ${token}` } }),
+      ...(unix === undefined ? {} : { unix }),
+      ...(tls === undefined ? {} : { tls }),
+    })
     const body = await response.text()
     return { kind: "answer", status: response.status, body, ms: performance.now() - startedMs }
   } catch (error) {

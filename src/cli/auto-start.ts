@@ -1,17 +1,9 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  statSync,
-} from "node:fs"
-import { errnoOf } from "../execution/errno.ts"
+import { closeSync, openSync, readFileSync, statSync } from "node:fs"
 import type { StatePaths } from "./address.ts"
 import { isReady } from "./ask.ts"
 import type { Context } from "./context.ts"
 import { CommandFailure } from "./failure.ts"
+import { makeStateDirectory } from "./make-state-directory.ts"
 import { ownScope } from "./own-scope.ts"
 import { runningKeeper } from "./running-keeper.ts"
 import { serviceEnvironment } from "./service-environment.ts"
@@ -27,25 +19,11 @@ const idleLimit = "10m"
 export async function startIfNeeded(context: Context, paths: StatePaths): Promise<void> {
   await using _spinner = spin(context, "starting the service…", spinnerAfterMs)
   const deadlineMs = performance.now() + limitMs
-  makeDirectory(paths.directory)
+  makeStateDirectory(paths.directory)
   using lock = await startLock(paths, deadlineMs)
   if (lock === null) return
   if (await existingAnswers(paths, deadlineMs)) return
   await start(context, paths, deadlineMs)
-}
-
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-    accessSync(path, constants.W_OK)
-  } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === null) throw error
-    throw new CommandFailure(
-      `The state directory ${path} cannot be used (${errno}). ` +
-        "Choose another with --state-dir, or make it writable for this user.",
-    )
-  }
 }
 
 /** Null when somebody else has started the service meanwhile. */

@@ -2,6 +2,7 @@ import { suggest } from "../config/suggest.ts"
 import type { Command } from "./command.ts"
 
 export type CommandEntry = {
+  /** One word, or the word of a family and its own: `token create`. */
   readonly name: string
   readonly group: CommandGroup
   readonly summary: string
@@ -9,7 +10,7 @@ export type CommandEntry = {
   load(): Promise<Command>
 }
 
-export const commandGroups = ["Run", "Look", "Steer", "Prove", "Tidy", "Service"] as const
+export const commandGroups = ["Run", "Look", "Steer", "Prove", "Tidy", "Access", "Service"] as const
 export type CommandGroup = (typeof commandGroups)[number]
 
 export const commands: readonly CommandEntry[] = [
@@ -86,6 +87,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./verify.ts")).verifyCommand,
   },
   {
+    name: "audit",
+    group: "Prove",
+    summary: "show who asked for what, and check that nothing of it was changed",
+    load: async () => (await import("./audit.ts")).auditCommand,
+  },
+  {
     name: "rm",
     group: "Tidy",
     summary: "remove ended executions with their transcripts",
@@ -96,6 +103,24 @@ export const commands: readonly CommandEntry[] = [
     group: "Tidy",
     summary: "remove all executions that ended some time ago",
     load: async () => (await import("./prune.ts")).pruneCommand,
+  },
+  {
+    name: "token create",
+    group: "Access",
+    summary: "make a token for a client on another machine, or in another name",
+    load: async () => (await import("./token-create.ts")).tokenCreateCommand,
+  },
+  {
+    name: "token list",
+    group: "Access",
+    summary: "list tokens, without their secrets",
+    load: async () => (await import("./token-list.ts")).tokenListCommand,
+  },
+  {
+    name: "token revoke",
+    group: "Access",
+    summary: "end tokens at once, also for those who are connected",
+    load: async () => (await import("./token-revoke.ts")).tokenRevokeCommand,
   },
   {
     name: "serve",
@@ -116,6 +141,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./doctor.ts")).doctorCommand,
   },
   {
+    name: "policy",
+    group: "Service",
+    summary: "say whether a command would be allowed, and why not",
+    load: async () => (await import("./policy.ts")).policyCommand,
+  },
+  {
     name: "healthcheck",
     group: "Service",
     summary: "tell by the exit code whether the service answers",
@@ -129,12 +160,26 @@ export const commands: readonly CommandEntry[] = [
   },
 ]
 
-export function findCommand(name: string): CommandEntry | null {
-  return commands.find((entry) => entry.name === name) ?? null
+export type FoundCommand = { entry: CommandEntry; rest: readonly string[] }
+
+/** The command that the first word names, or the first two; `rest` is what follows. */
+export function findCommand(argv: readonly string[]): FoundCommand | null {
+  for (const words of [1, 2]) {
+    const name = argv.slice(0, words).join(" ")
+    const entry = commands.find((candidate) => candidate.name === name)
+    if (entry !== undefined) return { entry, rest: argv.slice(words) }
+  }
+  return null
+}
+
+/** The commands that a word is the first of two of. */
+export function familyOf(word: string): readonly CommandEntry[] {
+  return commands.filter((entry) => entry.name.startsWith(`${word} `))
 }
 
 export function suggestCommand(name: string): string {
-  const meant = suggest(name, [...commands.map((entry) => entry.name), "help"])
+  const names = commands.flatMap((entry) => [entry.name, entry.name.replace(/ .*/, "")])
+  const meant = suggest(name, [...new Set(names), "help"])
   return meant === null
     ? "`cc-executor help` lists them."
     : `Did you mean \`cc-executor ${meant}\`?`

@@ -2,14 +2,17 @@ import { rmdirSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
 import { isErrno } from "../execution/errno.ts"
+import { LimitsHeldBy } from "../execution/spec.ts"
 import { openCgroupBase } from "../process/cgroup-base.ts"
+import { cgroupHolders } from "../process/containment.ts"
+import { rlimitHolders } from "../process/rlimits.ts"
 import type { Context } from "./context.ts"
 import { ownScope } from "./own-scope.ts"
 import { serviceEnvironment } from "./service-environment.ts"
 
 const Offer = z.discriminatedUnion("mode", [
-  z.object({ mode: z.literal("cgroup"), base: z.string(), limits: z.array(z.string()) }),
-  z.object({ mode: z.literal("best-effort"), why: z.string() }),
+  z.object({ mode: z.literal("cgroup"), base: z.string(), holders: LimitsHeldBy }),
+  z.object({ mode: z.literal("best-effort"), why: z.string(), holders: LimitsHeldBy }),
 ])
 /** How a service started here would hold executions together. */
 export type ContainmentOffer = z.infer<typeof Offer> & { scope: boolean }
@@ -33,9 +36,10 @@ export async function containmentOffer(context: Context): Promise<ContainmentOff
 
 export async function probe(context: Context): Promise<number> {
   const base = openCgroupBase(`doctor-${process.pid}`)
+  const rlimits = rlimitHolders(process.getuid?.() ?? 0)
   const offer = base.ok
-    ? { mode: "cgroup", base: base.value.path, limits: [...base.value.enforceable] }
-    : { mode: "best-effort", why: base.failure }
+    ? { mode: "cgroup", base: base.value.path, holders: cgroupHolders(base.value, rlimits) }
+    : { mode: "best-effort", why: base.failure, holders: rlimits }
   await context.stdout.write(JSON.stringify(offer))
   return 0
 }

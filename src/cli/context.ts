@@ -1,6 +1,9 @@
 import type { Config } from "../config.ts"
+import type { Result } from "../execution/result.ts"
 import type { TerminalSize } from "../execution/spec.ts"
 import type { Logger } from "../log.ts"
+import type { ParamsOf } from "../protocol/methods.ts"
+import type { PolicyDecision } from "./policy-decision.ts"
 
 /** What a command needs of the world around it: everything a test would want to replace. */
 export interface Context {
@@ -19,7 +22,14 @@ export interface Context {
   terminalSize(): TerminalSize | null
   /** Runs the service in this process until it ends; answers the exit code. */
   serve(config: Config, options: { logger: Logger; say(text: string): void }): Promise<number>
+  /** What a service with this configuration would do with a request, or why it has none. */
+  readonly decide: Decide
 }
+
+export type Decide = (
+  config: Config,
+  request: ParamsOf<"execute">,
+) => Promise<Result<PolicyDecision, string>>
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,9 +1,9 @@
 import type { Command } from "./command.ts"
-import { type CommandEntry, findCommand, suggestCommand } from "./commands.ts"
+import { type CommandEntry, familyOf, findCommand, suggestCommand } from "./commands.ts"
 import { BrokenPipeError, type Context } from "./context.ts"
 import { describeError } from "./describe-error.ts"
 import { CommandFailure, UsageFailure } from "./failure.ts"
-import { commandHelp, overview } from "./help.ts"
+import { commandHelp, familyHelp, overview } from "./help.ts"
 
 /** What `doctor` starts this program with, in a process of its own. */
 const containmentProbe = "__containment"
@@ -27,17 +27,37 @@ async function route(context: Context, argv: readonly string[]): Promise<number>
   if (name === containmentProbe) return (await import("./containment.ts")).probe(context)
   if (name === "help" || name === "--help" || name === "-h") return help(context, rest)
   if (name === "--version" || name === "-V") return route(context, ["version", ...rest])
-  const entry = findCommand(name)
-  if (entry === null) {
-    throw new UsageFailure(
-      name.startsWith("-")
-        ? `${name} stands before the command: options come after it.`
-        : `There is no command ${name}. ${suggestCommand(name)}`,
-    )
+  if (name.startsWith("-")) {
+    throw new UsageFailure(`${name} stands before the command: options come after it.`)
   }
+  const found = findCommand(argv)
+  if (found === null) return family(context, argv)
+  const { entry, rest: args } = found
   const command = await entry.load()
-  if (command.asksForHelp(rest)) return showHelp(context, entry, command)
-  return execute(context, entry, command, rest)
+  if (command.asksForHelp(args)) return showHelp(context, entry, command)
+  return execute(context, entry, command, args)
+}
+
+/** The first of two words, without the second: what could follow it is all there is to say. */
+async function family(context: Context, argv: readonly string[]): Promise<number> {
+  const [word = "", second] = argv
+  const entries = familyOf(word)
+  if (entries.length === 0) throw noSuchCommand(word)
+  if (second === "--help" || second === "-h") {
+    await context.stdout.write(`${familyHelp(entries)}\n`)
+    return 0
+  }
+  if (second === undefined) {
+    await context.stderr.write(`${familyHelp(entries)}\n`)
+    return 2
+  }
+  if (!second.startsWith("-")) throw noSuchCommand(`${word} ${second}`)
+  const names = entries.map((entry) => `\`${entry.name}\``).join(" or ")
+  throw new UsageFailure(`${second} stands before the command: options come after ${names}.`)
+}
+
+function noSuchCommand(name: string): UsageFailure {
+  return new UsageFailure(`There is no command ${name}. ${suggestCommand(name)}`)
 }
 
 async function execute(
@@ -61,11 +81,9 @@ async function help(context: Context, names: readonly string[]): Promise<number>
     await context.stdout.write(`${overview()}\n`)
     return 0
   }
-  const entry = findCommand(name)
-  if (entry === null) {
-    throw new UsageFailure(`There is no command ${name}. ${suggestCommand(name)}`)
-  }
-  return showHelp(context, entry, await entry.load())
+  const found = findCommand(names)
+  if (found === null) return family(context, names.length === 1 ? [name, "--help"] : names)
+  return showHelp(context, found.entry, await found.entry.load())
 }
 
 async function showHelp(context: Context, entry: CommandEntry, command: Command): Promise<number> {

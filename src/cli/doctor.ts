@@ -5,6 +5,7 @@ import { command } from "./command.ts"
 import { examineDirectory } from "./examine-directory.ts"
 import { examineMachine } from "./examine-machine.ts"
 import { examineProgram } from "./examine-program.ts"
+import { examineRemote } from "./examine-remote.ts"
 import { findingLines } from "./finding.ts"
 
 const options = {
@@ -25,8 +26,9 @@ export const doctorCommand = command({
     const paths = statePaths(context, values["state-dir"])
     const findings = [
       ...(await examineProgram(context, paths)),
-      ...examineDirectory(paths),
+      ...examineDirectory(paths, context.now()),
       ...(await examineMachine(context)),
+      ...(values["state-dir"] === undefined ? await examineRemote(context) : []),
     ]
     const lines = findingLines(findings, coloursFor(context.stdout, context.env))
     const text = values.json === true ? JSON.stringify({ findings }, null, 2) : lines.join("\n")

@@ -1,5 +1,7 @@
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
+import { tokenState } from "../access/token-entry.ts"
+import { readTokenFile } from "../access/token-file.ts"
 import { errnoOf } from "../execution/errno.ts"
 import { openJournalReader } from "../journal/journal-reader.ts"
 import type { StatePaths } from "./address.ts"
@@ -10,11 +12,12 @@ const littleSpaceBytes = 1024 ** 3
 const noSpaceBytes = 256 * 1024 ** 2
 
 /** Where everything is kept. */
-export function examineDirectory(paths: StatePaths): Finding[] {
+export function examineDirectory(paths: StatePaths, now: Date): Finding[] {
   return [
     examineState(paths.directory),
     ...examineJournal(paths.journal),
     ...examineKey(paths.receiptKey),
+    ...examineTokens(paths.tokens, now),
     examineDisk(paths.directory),
   ]
 }
@@ -57,6 +60,15 @@ function examineKey(path: string): Finding[] {
   return [
     fail("receipt key", `${path} can be read by others, ${modeOf(stat)}`, `chmod 600 ${path}`),
   ]
+}
+
+function examineTokens(path: string, now: Date): Finding[] {
+  const read = readTokenFile(path)
+  // Its message says what to do already; until then nobody's token is taken.
+  if (!read.ok) return [fail("tokens", read.failure.message, "see `cc-executor token --help`")]
+  if (read.value.length === 0) return []
+  const good = read.value.filter((entry) => tokenState(entry, now) === "good").length
+  return [ok("tokens", `${path}, ${good} of ${read.value.length} are good`)]
 }
 
 function examineDisk(path: string): Finding {

@@ -2,7 +2,8 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs"
 import { release } from "node:os"
 import { loadConfig } from "../config.ts"
 import { errnoOf, isErrno } from "../execution/errno.ts"
-import { containmentOffer } from "./containment.ts"
+import type { LimitsHeldBy } from "../execution/spec.ts"
+import { type ContainmentOffer, containmentOffer } from "./containment.ts"
 import type { Context } from "./context.ts"
 import { type Finding, ok, warn } from "./finding.ts"
 import { sizeText } from "./time.ts"
@@ -13,8 +14,10 @@ const wantedPipeBytes = 1024 ** 2
 
 /** What this machine and this user's limits offer to executions. */
 export async function examineMachine(context: Context): Promise<Finding[]> {
+  const offer = await containmentOffer(context)
   return [
-    await examineContainment(context),
+    examineContainment(offer),
+    examineHolders(offer.holders),
     examineShell(context),
     ...examineLimits(),
     ...examinePipes(),
@@ -22,8 +25,7 @@ export async function examineMachine(context: Context): Promise<Finding[]> {
   ]
 }
 
-async function examineContainment(context: Context): Promise<Finding> {
-  const offer = await containmentOffer(context)
+function examineContainment(offer: ContainmentOffer): Finding {
   const where = offer.scope ? ", in a scope of its own" : ""
   if (offer.mode === "best-effort") {
     return warn(
@@ -32,8 +34,24 @@ async function examineContainment(context: Context): Promise<Finding> {
       "works by process group, session and environment; delegate a cgroup for certainty",
     )
   }
-  const limits = offer.limits.length === 0 ? "no limits" : `limits: ${offer.limits.join(", ")}`
-  return ok("containment", `cgroup${where}, ${limits}`)
+  return ok("containment", `cgroup${where}`)
+}
+
+/** Which limits of one execution can be held here, and by what. */
+function examineHolders(holders: LimitsHeldBy): Finding {
+  const kinds = [
+    { name: "memory", holder: holders.memoryBytes, rlimit: "each process by itself" },
+    { name: "cpu", holder: holders.cpus, rlimit: "" },
+    { name: "pids", holder: holders.pids, rlimit: "all of its user's count" },
+  ]
+  const texts = kinds.map(({ name, holder, rlimit }) => {
+    if (holder === null) return `${name}: cannot be held`
+    return holder === "rlimit" ? `${name}: by rlimit, ${rlimit}` : `${name}: by cgroup`
+  })
+  const text = [...texts, "output: by the service"].join("; ")
+  const isAllByCgroup = kinds.every(({ holder }) => holder === "cgroup")
+  if (isAllByCgroup) return ok("limits", text)
+  return warn("limits", text, "delegate the cgroup controllers memory, cpu and pids")
 }
 
 function examineShell(context: Context): Finding {

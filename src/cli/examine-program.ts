@@ -14,6 +14,7 @@ export async function examineProgram(context: Context, paths: StatePaths): Promi
   return [
     ok("version", `cc-executor ${version} (${commit}), Bun ${Bun.version}`),
     ...examineSettings(context),
+    ...(await examinePolicy(context)),
     await examineKeeper(context, paths),
   ]
 }
@@ -22,12 +23,28 @@ function examineSettings(context: Context): Finding[] {
   const { env, home } = context
   const config = loadConfig({ flags: {}, env, home })
   const problems = config.ok ? [] : config.failure
-  const warnings = configWarnings(env).filter(({ source }) => source !== "CC_EXECUTOR_URL")
+  const warnings = configWarnings(env)
   const findings = [
     ...problems.map(({ message }) => fail("settings", message, "put the variable right")),
     ...warnings.map(({ message }) => warn("settings", message, "rename or unset the variable")),
   ]
   return findings.length === 0 ? [ok("settings", "nothing wrong in the environment")] : findings
+}
+
+/** What a service of this environment would run, and as whom. */
+async function examinePolicy({ env, home, decide }: Context): Promise<Finding[]> {
+  const config = loadConfig({ flags: {}, env, home })
+  if (!config.ok) return []
+  const decision = await decide(config.value, { argv: ["true"] })
+  if (!decision.ok) return [fail("policy", decision.failure, "no service would start so")]
+  const { policy, run_as: user, warnings } = decision.value
+  const what = policy === "everything" ? "every program may run" : "only listed programs may run"
+  const whom = user === null ? "the service's own user" : (user.user ?? `uid ${user.uid}`)
+  const advice = "see `cc-executor policy check --help`"
+  return [
+    ok("policy", `${what}, as ${whom}`),
+    ...warnings.map((warning) => warn("policy", warning, advice)),
+  ]
 }
 
 async function examineKeeper(context: Context, paths: StatePaths): Promise<Finding> {

@@ -1,8 +1,11 @@
-import { addressOf, addressOptions, httpUrl } from "./address.ts"
+import { addressOf, addressOptions } from "./address.ts"
 import type { OptionTable } from "./arguments.ts"
-import { type Answer, ask } from "./ask.ts"
+import { ask } from "./ask.ts"
+import { askRemote, type RemoteAnswer } from "./ask-remote.ts"
 import { command } from "./command.ts"
+import { asSentence } from "./describe-error.ts"
 import { CommandFailure } from "./failure.ts"
+import { refusalOf } from "./remote-failure.ts"
 import { durationOption } from "./time.ts"
 
 const options = {
@@ -24,7 +27,7 @@ export const healthcheckCommand = command({
     const timeoutMs = durationOption("--timeout", values.timeout ?? "3s")
     const answer =
       address.kind === "remote"
-        ? await ask(httpUrl(address.url, "/readyz"), { timeoutMs })
+        ? await askRemote(address, "/readyz", timeoutMs)
         : await ask("http://localhost/readyz", { unix: address.paths.socket, timeoutMs })
     const where = address.kind === "remote" ? address.url : address.paths.socket
     const problem = problemOf(answer)
@@ -33,13 +36,18 @@ export const healthcheckCommand = command({
   },
 })
 
-function problemOf(answer: Answer): string | null {
+function problemOf(answer: RemoteAnswer): string | null {
   switch (answer.kind) {
-    case "answer":
+    case "answer": {
       if (answer.status === 200) return null
+      const refused = refusalOf(answer.status, answer.body)
+      if (refused !== null) return asSentence(refused.message)
       return `the service is there, but not ready (${answer.status}): ${answer.body.trim()}`
+    }
     case "nobody":
       return `no service answers (${answer.why}). Start one with \`cc-executor serve\`.`
+    case "no-tls":
+      return answer.why
     case "silent":
       return `no answer within ${answer.afterMs} ms.`
   }

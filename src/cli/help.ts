@@ -6,10 +6,11 @@ import { type CommandEntry, commandGroups, commands } from "./commands.ts"
 export function overview(): string {
   const width = Math.max(...commands.map((entry) => entry.name.length))
   const groups = commandGroups.map((group) => {
-    const rows = commands
-      .filter((entry) => entry.group === group)
-      .map((entry) => `  ${entry.name.padEnd(width)}  ${entry.summary}`)
-    return `${group}:\n${rows.join("\n")}`
+    const rows = commandRows(
+      commands.filter((entry) => entry.group === group),
+      width,
+    )
+    return `${group}:\n${rows}`
   })
   return [
     "cc-executor runs long-lived commands and lets you watch and steer them live.",
@@ -21,6 +22,21 @@ export function overview(): string {
       "`cc-executor COMMAND --help` says more about a command, with examples.",
     ].join("\n"),
     "Example:\n  cc-executor run -- make -j8 test",
+  ].join("\n\n")
+}
+
+function commandRows(entries: readonly CommandEntry[], width: number): string {
+  return entries.map((entry) => `  ${entry.name.padEnd(width)}  ${entry.summary}`).join("\n")
+}
+
+/** What `cc-executor token` says: the commands that begin with that word. */
+export function familyHelp(entries: readonly CommandEntry[]): string {
+  const width = Math.max(...entries.map((entry) => entry.name.length))
+  const usage = entries.map((entry) => `cc-executor ${entry.name} [OPTIONS] …`)
+  return [
+    `Usage: ${usage.join("\n       ")}`,
+    `Commands:\n${commandRows(entries, width)}`,
+    "`--help` after one of them says more about it, with examples.",
   ].join("\n\n")
 }
 

@@ -1,12 +1,15 @@
 import { existsSync } from "node:fs"
+import { CallError, ClientClosedError } from "../client/client-error.ts"
 import { type Client, connect } from "../client/connect.ts"
 import type { ConnectionState } from "../client/connection.ts"
-import { type Address, addressOf, httpUrl, type StatePaths } from "./address.ts"
-import { ask } from "./ask.ts"
+import type { SocketHeaders } from "../client/open-socket.ts"
+import type { Failure } from "../protocol/failure.ts"
+import { type Address, addressOf, type StatePaths } from "./address.ts"
 import { startIfNeeded } from "./auto-start.ts"
 import type { Context } from "./context.ts"
 import { CommandFailure } from "./failure.ts"
 import { reconnectNotice } from "./reconnect-notice.ts"
+import { remoteFailure } from "./remote-failure.ts"
 import { runningKeeper } from "./running-keeper.ts"
 
 /** A connection to the service. */
@@ -35,17 +38,16 @@ export async function tryReach(
   start: Start,
 ): Promise<Reached | null> {
   if (address.kind === "remote") {
+    address.token?.read() // whatever is wrong with it is told before anybody is asked
     const client = await greeted(context, address)
     if (client.ok) return reachedBy(client.client, address)
-    throw new CommandFailure(
-      `No service answers at ${address.url}: ${await reasonOf(address.url, client.why)}. ` +
-        "Check the address, and that `cc-executor serve` runs there.",
-    )
+    throw await remoteFailure(address, client)
   }
   const { paths } = address
   if (existsSync(paths.socket)) {
     const client = await greeted(context, address)
     if (client.ok) return reachedBy(client.client, address)
+    if (client.refused !== null) throw new CallError(client.refused)
   }
   const mayStart = start === "always" || (start === "with-journal" && existsSync(paths.journal))
   if (!mayStart && runningKeeper(paths.lock) === null) return null
@@ -58,41 +60,44 @@ export async function tryReach(
   )
 }
 
-const reasonTimeoutMs = 2_000
-
-/** A socket that could not be opened does not say why; a plain request does. */
-async function reasonOf(url: string, why: string): Promise<string> {
-  const answer = await ask(httpUrl(url, "/healthz"), { timeoutMs: reasonTimeoutMs })
-  return answer.kind === "nobody" ? answer.why : why
-}
-
 function reachedBy(client: Client, address: Address): Reached {
   return { client, address, [Symbol.asyncDispose]: () => client.close() }
 }
 
-type Greeted = { ok: true; client: Client } | { ok: false; why: string }
+type Ungreeted = { ok: false; why: string; refused: Failure | null }
+type Greeted = { ok: true; client: Client } | Ungreeted
 
 /** The first attempt decides; later the client reconnects by itself. */
 async function greeted(context: Context, address: Address): Promise<Greeted> {
-  const failed = Promise.withResolvers<{ ok: false; why: string }>()
+  const failed = Promise.withResolvers<Ungreeted>()
   const notice = reconnectNotice(context)
   const client = connect({
     ...socketOf(address),
     onConnection(state: ConnectionState) {
       notice(state)
-      if (state.kind === "waiting" || state.kind === "closed") {
-        failed.resolve({ ok: false, why: state.why })
-      }
+      if (state.kind === "waiting") failed.resolve({ ok: false, why: state.why, refused: null })
     },
   })
-  const connected = client.connected.then(() => ({ ok: true, client }) as const)
+  const connected = client.connected.then(() => ({ ok: true, client }) as const, closedFor)
   const outcome = await Promise.race([connected, failed.promise])
   if (!outcome.ok) await client.close()
   return outcome
 }
 
+/** A refusal that no waiting cures, or a socket that cannot even be tried. */
+function closedFor(error: unknown): Ungreeted {
+  if (error instanceof CallError) return { ok: false, why: error.message, refused: error.failure }
+  if (error instanceof ClientClosedError) return { ok: false, why: error.message, refused: null }
+  throw error
+}
+
 function socketOf(address: Address) {
-  if (address.kind === "remote") return { url: address.url }
+  if (address.kind === "remote") {
+    const { url, token, tls } = address
+    const openSocket = (_url: string, headers: SocketHeaders) =>
+      new WebSocket(url, { headers: { ...headers }, tls })
+    return { url, openSocket, ...(token === null ? {} : { token: () => token.read() }) }
+  }
   const { paths } = address
   const isGone = goneForGood(paths)
   return {

@@ -1,5 +1,6 @@
 import type { Receipt } from "../execution/receipt.ts"
 import type { StoppedProcess } from "../execution/record.ts"
+import type { LimitHolder } from "../execution/spec.ts"
 import type { Outcome } from "../execution/state.ts"
 import { commandText } from "./execution-text.ts"
 import { onOneLine } from "./table.ts"
@@ -24,12 +25,15 @@ export function receiptLines(receipt: Receipt): string[] {
     ["stdout", `${sizeText(stdout.bytes)}, ${stdout.lines} lines`],
     ["stderr", `${sizeText(stderr.bytes)}, ${stderr.lines} lines`],
     ["dropped", dropped.bytes === 0 ? null : `${sizeText(dropped.bytes)}, ${dropped.lines} lines`],
+    ["redacted", redactedText(receipt.redacted)],
     ["chain", hashes?.chain ?? "none: the record was lost before its end"],
     ["sha256 stdout", hashes?.stdout ?? null],
     ["sha256 stderr", hashes?.stderr ?? null],
     ["processor", cpuText(use)],
     ["memory", use.memoryPeakBytes === null ? null : `${sizeText(use.memoryPeakBytes)} at most`],
     ["containment", receipt.containment],
+    ["user", userText(receipt.ran_as)],
+    ["limits", limitText(spec)],
     ["stopped", processText(receipt.stopped)],
     ["left behind, ended", processText(receipt.killed_after_exit)],
     ["SURVIVED", survivorText(receipt.survivors)],
@@ -39,9 +43,33 @@ export function receiptLines(receipt: Receipt): string[] {
   return shown.map(([name, text]) => `${name.padEnd(width)}  ${text ?? ""}`)
 }
 
+function limitText({ limits, limitsHeldBy, outputLimitBytes }: Receipt["spec"]): string | null {
+  const { memoryBytes, cpus, pids } = limits
+  const held = [
+    memoryBytes === null ? null : `memory ${sizeText(memoryBytes)}${by(limitsHeldBy.memoryBytes)}`,
+    cpus === null ? null : `cpu ${cpus}${by(limitsHeldBy.cpus)}`,
+    pids === null ? null : `pids ${pids}${by(limitsHeldBy.pids)}`,
+    outputLimitBytes === null ? null : `output ${sizeText(outputLimitBytes)}`,
+  ].filter((text) => text !== null)
+  return held.length === 0 ? null : held.join(", ")
+}
+
+function by(holder: LimitHolder | null): string {
+  return holder === null ? "" : ` by ${holder}`
+}
+
 function labelText(labels: Record<string, string>): string | null {
   const pairs = Object.entries(labels).map(([name, value]) => onOneLine(`${name}=${value}`))
   return pairs.length === 0 ? null : pairs.join(" ")
+}
+
+function redactedText(redacted: Receipt["redacted"]): string | null {
+  const counts = Object.entries(redacted ?? {}).filter(([, count]) => count > 0)
+  if (counts.length === 0) return null
+  const places = counts.map(
+    ([where, count]) => `${count} in ${where === "spec" ? "the request" : where}`,
+  )
+  return places.join(", ")
 }
 
 function outcomeText(outcome: Outcome): string {
@@ -57,6 +85,12 @@ function outcomeText(outcome: Outcome): string {
     case "lost":
       return `lost: ${onOneLine(outcome.reason)}`
   }
+}
+
+/** The service's own user is not remarkable. */
+function userText({ uid, user, same_user_as_service }: Receipt["ran_as"]): string | null {
+  if (same_user_as_service) return null
+  return user === undefined ? `uid ${uid}` : `${user} (uid ${uid})`
 }
 
 function cpuText({ cpuUserMs, cpuSystemMs }: Receipt["use"]): string | null {

@@ -43,7 +43,8 @@ export const runOptions = {
     value: "POLICY",
     about: "past the budget: drop-oldest, or block until it was read",
   },
-  memory: { type: "string", value: "SIZE", about: "memory it may use, where cgroups allow" },
+  "output-limit": { type: "string", value: "SIZE", about: "stop it past so much output" },
+  memory: { type: "string", value: "SIZE", about: "memory it may use (see `doctor`)" },
   cpus: { type: "string", value: "N", about: "processors it may keep busy, as 0.5 or 2" },
   pids: { type: "string", value: "N", about: "processes and threads it may have" },
   "cancel-on-disconnect": {

@@ -129,6 +129,8 @@ function limitsOf(values: RunValues): RunRequest["limits"] {
   if (values.memory !== undefined) limits.memory = sizeOption("--memory", values.memory)
   if (values.cpus !== undefined) limits.cpu = cpusOption(values.cpus)
   if (values.pids !== undefined) limits.pids = countOption("--pids", values.pids)
+  const output = values["output-limit"]
+  if (output !== undefined) limits.output = sizeOption("--output-limit", output)
   return Object.keys(limits).length === 0 ? undefined : limits
 }
 

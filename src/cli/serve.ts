@@ -52,9 +52,8 @@ async function serve(context: Context, argv: readonly string[]): Promise<number>
     const messages = config.failure.map(({ message }) => asSentence(message))
     throw new UsageFailure(messages.join("\n  "))
   }
-  for (const { source, message } of configWarnings(context.env)) {
-    // The command line's own, for those who run both with one environment.
-    if (source !== "CC_EXECUTOR_URL") await context.stderr.write(`cc-executor: ${message}\n`)
+  for (const { message } of configWarnings(context.env)) {
+    await context.stderr.write(`cc-executor: ${message}\n`)
   }
   await using destination = logDestination(config.value)
   const { logLevel: level, logFormat: format } = config.value

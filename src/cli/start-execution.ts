@@ -1,6 +1,5 @@
 import { CallError } from "../client/client-error.ts"
 import type { Client } from "../client/connect.ts"
-import { changesWhatRuns } from "../execution/policy.ts"
 import type { Context } from "./context.ts"
 import { spawnExitCode } from "./exit-code.ts"
 import { CommandFailure } from "./failure.ts"
@@ -24,37 +23,37 @@ export async function startExecution<Started>(
 ): Promise<{ reached: Reached; started: Started }> {
   const reached = await reach(context, values, "always")
   try {
-    return { reached, started: await sendAllowed(context, values, request, send, reached) }
+    return { reached, started: await sendFitting(context, values, request, send, reached) }
   } catch (error) {
     await reached.client.close()
     if (!(error instanceof CallError)) throw error
     if (!(await hasShutDown(error, reached))) throw asShellsSay(error)
   }
   const again = await reach(context, values, "always")
-  return { reached: again, started: await send(again.client, request) }
+  return { reached: again, started: await sendFitting(context, values, request, send, again) }
 }
 
 /**
- * Where an allow-list rules, no request may set variables that change what runs, and this shell's
- * PATH is among them. What was not asked for by name is then left to the service's own.
+ * This shell's environment is not for every service: where an allow-list rules, a request may set
+ * little, and another user has a home of its own. What was asked for by name is always sent.
  */
-async function sendAllowed<Started>(
+async function sendFitting<Started>(
   context: Context,
   values: RunValues,
   request: RunRequest,
   send: Send<Started>,
   { client, address }: Reached,
 ): Promise<Started> {
-  try {
-    return await send(client, request)
-  } catch (error) {
-    const isDenied = error instanceof CallError && error.failure.reason === "SECURITY_DENIED"
-    if (!isDenied || address.kind === "remote") throw error
-  }
-  const inherited = Object.entries(request.env ?? {}).filter(([name]) => !changesWhatRuns(name))
+  const { policy, run_as: otherUser } = await client.connected
+  if (address.kind === "remote") return send(client, request)
   const named = explicitEnvironment(values.env, context.env)
+  if (policy === "allow-list") return send(client, { ...request, env: named })
+  if (otherUser === undefined) return send(client, request)
+  const inherited = Object.entries(request.env ?? {}).filter(([name]) => !ofThisUser.test(name))
   return send(client, { ...request, env: { ...Object.fromEntries(inherited), ...named } })
 }
+
+const ofThisUser = /^(?:HOME|USER|LOGNAME|SHELL|MAIL|SUDO_.*|XDG_.*|DBUS_.*)$/
 
 /** One that ends because it was idle may be met in its last moment: the next one is started. */
 async function hasShutDown(error: CallError, { address }: Reached): Promise<boolean> {

@@ -14,6 +14,7 @@ export function completedFrom(view: ExecutionView): Completed | null {
     bytes: view.bytes,
     lines: view.lines,
     dropped: view.dropped,
+    redacted: view.redacted,
     hashes: view.hashes,
     survivors: view.survivors,
   }

@@ -10,6 +10,7 @@ import { Deliveries } from "./deliveries.ts"
 import type { Delivery, DeliveryOptions } from "./delivery.ts"
 import { withIdempotencyKey } from "./idempotency-key.ts"
 import { offered } from "./offered.ts"
+import { headersFor, type OpenSocket, openSocket, type TokenSource } from "./open-socket.ts"
 import { defaultReconnectPolicy, type ReconnectPolicy } from "./reconnect-policy.ts"
 import { type RemoteExecution, remoteExecution } from "./remote-execution.ts"
 import type { Greeting, Session } from "./session.ts"
@@ -20,8 +21,14 @@ import { Watches } from "./watches.ts"
 export type ClientOptions = {
   /** `ws://host:8003/ws/mcp`; `http(s)://host:8003` means the same. */
   url: string
+  /**
+   * Sent as `Authorization: Bearer …` with every socket that is opened. Not in a browser, which
+   * cannot: there `openSocket` opens one that carries a ticket. A source that throws closes the
+   * client for good.
+   */
+  token?: TokenSource
   /** How a socket is opened, where `new WebSocket(url)` will not do. */
-  openSocket?: (url: string) => WebSocket
+  openSocket?: OpenSocket
   reconnect?: ReconnectPolicy
   onConnection?: (state: ConnectionState) => void
   limits?: Partial<ClientLimits>
@@ -75,11 +82,11 @@ class ConnectedClient implements Client {
   readonly #watches: Watches
 
   constructor(url: string, options: ClientOptions) {
-    const openSocket = options.openSocket ?? ((address) => new WebSocket(address))
+    const open = options.openSocket ?? openSocket
     this.#limits = { ...defaultLimits, ...options.limits }
     this.#connection = new Connection(
       {
-        openSocket: () => openSocket(url),
+        openSocket: async () => open(url, await headersFor(options.token)),
         reconnect: options.reconnect ?? defaultReconnectPolicy,
         limits: this.#limits,
         onConnection: options.onConnection ?? (() => undefined),

@@ -1,7 +1,7 @@
 import type { Reason } from "../protocol/failure.ts"
 import { CallError, ClientClosedError, ConnectionLostError } from "./client-error.ts"
 import type { ClientLimits } from "./client-limits.ts"
-import { aborted, delay } from "./delay.ts"
+import { aborted, delay, orAborted } from "./delay.ts"
 import type { Incoming } from "./incoming.ts"
 import { offered } from "./offered.ts"
 import { type ReconnectPolicy, reconnectDelayMs } from "./reconnect-policy.ts"
@@ -14,7 +14,7 @@ export type ConnectionState =
   | { kind: "closed"; why: string }
 
 export type ConnectionOptions = {
-  openSocket: () => WebSocket
+  openSocket: () => Promise<WebSocket>
   reconnect: ReconnectPolicy
   limits: ClientLimits
   onConnection: (state: ConnectionState) => void
@@ -72,15 +72,24 @@ export class Connection {
 
   async #run(): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      const end = await this.#live(this.#open())
+      const session = await this.#open()
+      if (session === null) return
+      const end = await this.#live(session)
       if (this.#closing.signal.aborted) return
       await this.#recover(end)
     }
   }
 
-  #open(): Session {
+  /** Null when it was closed for good before there was a socket: whoever makes it may be slow. */
+  async #open(): Promise<Session | null> {
     this.#options.onConnection({ kind: "connecting" })
-    const session = new Session(this.#options.openSocket(), this.#options.limits, {
+    const opening = this.#options.openSocket()
+    const socket = await orAborted(opening, this.#closing.signal)
+    if (socket === null) {
+      offered(opening.then((late) => late.close()))
+      return null
+    }
+    const session = new Session(socket, this.#options.limits, {
       received: (incoming: Incoming) => this.#listener.received(incoming, session),
       ended: () => this.#sessionEnded(session),
     })

@@ -18,3 +18,20 @@ export function aborted(signal: AbortSignal): Promise<void> {
   signal.addEventListener("abort", () => resolve(), { once: true })
   return promise
 }
+
+/** What a promise gives, or null as soon as a signal is aborted. */
+export async function orAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value | null> {
+  if (signal.aborted) return null
+  const { promise: abort, resolve } = Promise.withResolvers<null>()
+  const stop = () => resolve(null)
+  signal.addEventListener("abort", stop)
+  try {
+    const value = await Promise.race([promise, abort])
+    return signal.aborted ? null : value
+  } finally {
+    signal.removeEventListener("abort", stop)
+  }
+}

@@ -5,6 +5,7 @@ import type { NotificationOf } from "../protocol/notifications.ts"
 import type { ClientLimits } from "./client-limits.ts"
 import { type Incoming, readIncoming } from "./incoming.ts"
 import { offered } from "./offered.ts"
+import { refusedUpgrade } from "./refused-upgrade.ts"
 import { watchSilence } from "./silence.ts"
 
 export type Greeting = NotificationOf<"connected">
@@ -54,8 +55,10 @@ export class Session {
     socket.binaryType = "arraybuffer"
     socket.addEventListener("message", (event) => this.#receive(event.data))
     socket.addEventListener("close", (event) => this.#closed(event.code, event.reason))
-    // Browsers and Bun say nothing useful in `error`; a `close` event always follows it.
-    socket.addEventListener("error", () => undefined)
+    // A `close` event always follows it.
+    socket.addEventListener("error", (event) => {
+      this.#lastRefusal ??= refusedUpgrade(event)
+    })
     this.#greetingTimer = setTimeout(() => this.#greetingMissed(limits), limits.greetingMs)
     this.#silence = this.#watchSilence(limits)
   }

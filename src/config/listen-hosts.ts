@@ -33,7 +33,3 @@ function addressesOf(host: string): string[] | null {
 function canonicalIpv6(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1)
 }
-
-export function isLoopback(address: string): boolean {
-  return address === "::1" || address.startsWith("127.")
-}

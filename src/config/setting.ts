@@ -4,6 +4,7 @@ import type { TextForm } from "./text-form.ts"
 export const settingGroups = [
   "Listening",
   "Executions",
+  "Limits",
   "Output",
   "Disk",
   "Logs",

@@ -1,13 +1,15 @@
 import { z } from "zod"
 import { ContainmentMode } from "../execution/record.ts"
 import { BudgetPolicy } from "../execution/spec.ts"
-import { allowedCommands } from "./allowed-commands.ts"
-import { listenHosts } from "./listen-hosts.ts"
+import { auditSettings } from "./audit-settings.ts"
+import { limitSettings } from "./limit-settings.ts"
+import { listenSettings } from "./listen-settings.ts"
+import { logSettings } from "./log-settings.ts"
+import { policySettings } from "./policy-settings.ts"
 import { setting } from "./setting.ts"
 import {
   absolutePath,
   autoOr,
-  boolean,
   choice,
   count,
   decimal,
@@ -15,10 +17,6 @@ import {
   orNone,
   size,
 } from "./text-form.ts"
-
-const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
-// The first generation was written in Python, and its settings still are.
-const pythonLevels = { warning: "warn", critical: "fatal" } as const
 
 const year = "365d"
 const century = "36500d"
@@ -30,46 +28,7 @@ const petabyte = "1024T"
  * `none` or `any` means, and the shell's `auto`.
  */
 export const Settings = z.object({
-  hosts: setting(listenHosts(), {
-    group: "Listening",
-    flag: "host",
-    defaultText: "localhost",
-    example: "127.0.0.1",
-    description: "Addresses to listen on; `localhost` is both 127.0.0.1 and ::1.",
-  }),
-  port: setting(orNone(count({ min: 0, max: 65_535 })), {
-    group: "Listening",
-    flag: "port",
-    defaultText: "8003",
-    description: "TCP port; 0 takes a free one, `none` listens on the unix socket only.",
-  }),
-  allowUnauthenticatedNetwork: setting(boolean(), {
-    group: "Listening",
-    flag: "allow-unauthenticated-network",
-    defaultText: "false",
-    example: "true",
-    description: "Permits addresses that others can reach: whoever connects may run commands.",
-  }),
-  maxSessions: setting(count({ min: 1, max: 100_000 }), {
-    group: "Listening",
-    flag: "max-sessions",
-    bareVariable: "MAX_SESSIONS",
-    defaultText: "100",
-    description: "WebSocket sessions open at once; one more is refused with `SESSION_LIMIT`.",
-  }),
-  streamTimeoutMs: setting(duration({ min: "1s", max: year }), {
-    group: "Listening",
-    flag: "stream-timeout",
-    bareVariable: "STREAM_TIMEOUT",
-    defaultText: "5m",
-    description: "Closes a session that has not answered pings for so long; silence is no reason.",
-  }),
-  maxMessageBytes: setting(size({ min: "64k", max: "1G" }), {
-    group: "Listening",
-    flag: "max-message-bytes",
-    defaultText: "8MiB",
-    description: "The largest message or request body a client may send.",
-  }),
+  ...listenSettings,
 
   shell: setting(autoOr(absolutePath()), {
     group: "Executions",
@@ -79,14 +38,7 @@ export const Settings = z.object({
     description:
       "Runs command lines with shell syntax; `auto` is /bin/bash if there is one, else /bin/sh.",
   }),
-  allowedCommands: setting(allowedCommands(), {
-    group: "Executions",
-    flag: "allowed-commands",
-    bareVariable: "ALLOWED_COMMANDS",
-    defaultText: "any",
-    example: "claude,git,/usr/bin/make",
-    description: "The only programs that may be executed, by name or path; `any` is all.",
-  }),
+  ...policySettings,
   containment: setting(choice(["auto", ...ContainmentMode.options]), {
     group: "Executions",
     flag: "containment",
@@ -145,23 +97,26 @@ export const Settings = z.object({
     flag: "limit-memory",
     defaultText: "none",
     example: "4GiB",
-    description: "Memory an execution may use; a request may say otherwise; needs cgroups.",
+    description:
+      "Memory an execution may use, or each process of it without cgroups; a request may say less.",
   }),
   limitCpus: setting(orNone(decimal({ min: 0.01, max: 4096 })), {
     group: "Executions",
     flag: "limit-cpus",
     defaultText: "none",
     example: "1.5",
-    description:
-      "Processors an execution may keep busy; a request may say otherwise; needs cgroups.",
+    description: "Processors an execution may keep busy; a request may say less; needs cgroups.",
   }),
   limitPids: setting(orNone(count({ min: 1, max: 4_194_304 })), {
     group: "Executions",
     flag: "limit-pids",
     defaultText: "none",
     example: "512",
-    description: "Processes and threads it may have; a request may say otherwise; needs cgroups.",
+    description:
+      "Processes and threads it may have, or its user without cgroups; a request may say less.",
   }),
+
+  ...limitSettings,
 
   budgetBytes: setting(size({ min: "1k", max: petabyte }), {
     group: "Output",
@@ -190,6 +145,13 @@ export const Settings = z.object({
     flag: "throttle",
     defaultText: "64MiB",
     description: "Output read per second of an execution that has already dropped some.",
+  }),
+  redactFile: setting(orNone(absolutePath()), {
+    group: "Output",
+    flag: "redact-file",
+    defaultText: "none",
+    example: "/etc/cc-executor/redact",
+    description: "Patterns, one a line, of what must not reach the disk; read at the start.",
   }),
 
   stateDir: setting(absolutePath(), {
@@ -238,40 +200,8 @@ export const Settings = z.object({
     description: "Space held in reserve, so that ends can be recorded on a full disk.",
   }),
 
-  logLevel: setting(choice(logLevels, pythonLevels), {
-    group: "Logs",
-    flag: "log-level",
-    bareVariable: "LOG_LEVEL",
-    defaultText: "info",
-    example: "debug",
-    description: "The least important lines that are written.",
-  }),
-  logFormat: setting(choice(["auto", "json", "pretty"]), {
-    group: "Logs",
-    flag: "log-format",
-    defaultText: "auto",
-    example: "json",
-    description: "One JSON object a line, or text for people; `auto` is pretty on a terminal only.",
-  }),
-  logFile: setting(orNone(absolutePath()), {
-    group: "Logs",
-    flag: "log-file",
-    defaultText: "none",
-    example: "/var/log/cc-executor/cc-executor.log",
-    description: "A file that gets the lines instead of standard output.",
-  }),
-  logFileBytes: setting(size({ min: "4k", max: "1T" }), {
-    group: "Logs",
-    flag: "log-file-size",
-    defaultText: "10MiB",
-    description: "The log file is rotated before it grows beyond this.",
-  }),
-  logFiles: setting(count({ min: 1, max: 1000 }), {
-    group: "Logs",
-    flag: "log-files",
-    defaultText: "5",
-    description: "Rotated log files kept beside the current one.",
-  }),
+  ...logSettings,
+  ...auditSettings,
 
   shutdownGraceMs: setting(duration({ min: "0s", max: "1h" }), {
     group: "Lifetime",

@@ -3,6 +3,7 @@ import { ExecutionId } from "./id.ts"
 import {
   ContainmentMode,
   type ExecutionRecord,
+  Redacted,
   ResourceUse,
   StoppedProcess,
   Survivor,
@@ -20,7 +21,12 @@ export const Receipt = z.object({
   spec: ExecutionSpec,
   containment: ContainmentMode,
   ran_as: z
-    .object({ uid: z.int(), same_user_as_service: z.boolean() })
+    .object({
+      uid: z.int(),
+      gid: z.int().optional(),
+      user: z.string().optional(),
+      same_user_as_service: z.boolean(),
+    })
     .describe("a child of the service's own user could have read the signing key"),
   created_at: z.iso.datetime(),
   started_at: z.iso.datetime().nullable(),
@@ -30,6 +36,9 @@ export const Receipt = z.object({
   outcome: Outcome,
   transcript: TranscriptFacts,
   hashes: TranscriptHashes.nullable().describe("null when the record was lost before its end"),
+  redacted: Redacted.nullable()
+    .optional() // receipts were signed before there was redaction
+    .describe("how often something was taken out before it was recorded; null without patterns"),
   stdin_bytes: z.int(),
   use: ResourceUse,
   stopped: z.array(StoppedProcess),
@@ -48,6 +57,7 @@ export const SignedReceipt = z.object({
 })
 export type SignedReceipt = z.infer<typeof SignedReceipt>
 
+/** With the uid of the service. */
 export function receiptOf(record: ExecutionRecord, uid: number): Receipt | null {
   if (record.state.kind !== "ended" || record.endedAt === null) return null
   return {
@@ -56,7 +66,7 @@ export function receiptOf(record: ExecutionRecord, uid: number): Receipt | null 
     principal: record.principal,
     spec: record.spec,
     containment: record.containment,
-    ran_as: { uid, same_user_as_service: true },
+    ran_as: ranAs(record, uid),
     created_at: record.createdAt,
     started_at: record.startedAt,
     ended_at: record.endedAt,
@@ -65,12 +75,20 @@ export function receiptOf(record: ExecutionRecord, uid: number): Receipt | null 
     outcome: record.state.outcome,
     transcript: record.transcript,
     hashes: record.hashes,
+    redacted: record.redacted,
     stdin_bytes: record.stdinBytes,
     use: record.use,
     stopped: record.stopped,
     killed_after_exit: record.killedAfterExit,
     survivors: record.survivors,
   }
+}
+
+function ranAs({ ranAs: other }: ExecutionRecord, serviceUid: number): Receipt["ran_as"] {
+  if (other === undefined) return { uid: serviceUid, same_user_as_service: true }
+  const { uid, gid, user } = other
+  const same_user_as_service = uid === serviceUid
+  return { uid, gid, ...(user === null ? {} : { user }), same_user_as_service }
 }
 
 /** DSSE's pre-authentication encoding: binds the type to the payload before anything is signed. */

@@ -36,6 +36,11 @@ export const TranscriptFacts = z.object({
 })
 export type TranscriptFacts = z.infer<typeof TranscriptFacts>
 
+/** Output that is still kept, in bytes of both streams. */
+export function retainedBytes({ start, end }: TranscriptFacts): number {
+  return end.sequence - start.sequence
+}
+
 export const TranscriptHashes = z.object({
   chain: z.string().describe("SHA-256 chain over every record, in hexadecimal"),
   stdout: z.string().describe("plain SHA-256 of everything written to standard output"),
@@ -76,12 +81,27 @@ export const unknownResourceUse: ResourceUse = {
   memoryPeakBytes: null,
 }
 
+export const RanAs = z.object({
+  uid: z.int().min(0),
+  gid: z.int().min(0),
+  user: z.string().nullable().describe("null where the machine knows no such user"),
+})
+export type RanAs = z.infer<typeof RanAs>
+
+export const Redacted = z.object({
+  stdout: z.int().min(0),
+  stderr: z.int().min(0),
+  spec: z.int().min(0).describe("in the command line, directory, labels and names of variables"),
+})
+export type Redacted = z.infer<typeof Redacted>
+
 /** All that is known of one execution, live or ended: journaled, and sent to the gateway. */
 export const ExecutionRecord = z.object({
   id: ExecutionId,
   principal: z.string().describe("who asked for it"),
   spec: ExecutionSpec,
   containment: ContainmentMode,
+  ranAs: RanAs.optional().describe("absent where it is the service's own user"),
   state: ExecutionState,
   leader: ProcessIdentity.nullable(),
   createdAt: z.iso.datetime(),
@@ -93,6 +113,9 @@ export const ExecutionRecord = z.object({
   stdinBytes: z.int().min(0).describe("input the child's pipe has taken"),
   transcript: TranscriptFacts,
   hashes: TranscriptHashes.nullable().describe("null until the end"),
+  redacted: Redacted.nullable()
+    .default(null) // records were written before there was redaction
+    .describe("how often something was taken out; null where no patterns were set"),
   use: ResourceUse,
   stopped: z.array(StoppedProcess).describe("what a stop ended, and how"),
   killedAfterExit: z.array(StoppedProcess).describe("what outlived the leader and was ended"),
@@ -102,4 +125,12 @@ export type ExecutionRecord = z.infer<typeof ExecutionRecord>
 
 export function hasEnded(record: ExecutionRecord): boolean {
   return record.state.kind === "ended"
+}
+
+/** Whether it has all of these labels, each with this value. */
+export function hasLabels(
+  { spec }: ExecutionRecord,
+  wanted: Readonly<Record<string, string>> = {},
+): boolean {
+  return Object.entries(wanted).every(([name, value]) => spec.labels[name] === value)
 }

@@ -25,6 +25,21 @@ export const ResourceLimits = z.object({
 })
 export type ResourceLimits = z.infer<typeof ResourceLimits>
 
+export const LimitHolder = z
+  .enum(["cgroup", "rlimit"])
+  .describe("a cgroup counts the whole tree, an rlimit each process by itself")
+export type LimitHolder = z.infer<typeof LimitHolder>
+
+/** What holds an execution to each limit; null where nothing does, or nothing has to. */
+export const LimitsHeldBy = z.object({
+  memoryBytes: LimitHolder.nullable(),
+  cpus: LimitHolder.nullable(),
+  pids: LimitHolder.nullable(),
+})
+export type LimitsHeldBy = z.infer<typeof LimitsHeldBy>
+
+export const heldByNothing: LimitsHeldBy = { memoryBytes: null, cpus: null, pids: null }
+
 /** What an execution is, as it was decided: everything the receipt may say about the request. */
 export const ExecutionSpec = z.object({
   command: z.string().nullable().describe("the command line as it was asked, null when argv was"),
@@ -38,6 +53,14 @@ export const ExecutionSpec = z.object({
   idleTimeoutMs: z.number().positive().nullable(),
   budget: Budget,
   limits: ResourceLimits,
+  // Records that are older have neither of these; their limits were held by cgroups.
+  limitsHeldBy: LimitsHeldBy.default(heldByNothing),
+  outputLimitBytes: z
+    .int()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe("bytes of both streams past which it is stopped; null is no limit"),
   onDisconnect: z.enum(["keep", "cancel"]),
   labels: z.record(z.string(), z.string()),
 })

@@ -107,7 +107,10 @@ function startFailed(
   return ended({ kind: "failed-to-start", errno: event.errno, message: event.message })
 }
 
-/** The first cause wins: a timeout that fires while a cancel is at work changes nothing. */
+/**
+ * The first cause wins: a timeout that fires while a cancel is at work changes nothing. What came
+ * through the pipes may be found to be too much after the leader's end: that is told all the same.
+ */
 function stopRequested(state: ExecutionState, cause: StopCause): ExecutionState {
   switch (state.kind) {
     case "queued":
@@ -116,8 +119,9 @@ function stopRequested(state: ExecutionState, cause: StopCause): ExecutionState 
     case "running":
     case "paused":
       return { kind: "stopping", pid: state.pid, cause }
-    case "stopping":
     case "draining":
+      return state.cause === null && cause === "output-limit" ? { ...state, cause } : state
+    case "stopping":
     case "ended":
       return state
   }

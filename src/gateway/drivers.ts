@@ -1,9 +1,10 @@
+import type { Caller } from "../access/caller.ts"
 import type { ExecutionId } from "../execution/id.ts"
 import type { Position } from "../execution/record.ts"
 import type { Budget } from "../execution/spec.ts"
 import { decodeCursor } from "./cursor.ts"
 import type { KeeperLink } from "./keeper-link.ts"
-import type { Caller, Driver, OutputFeed } from "./ports.ts"
+import type { Driver, OutputFeed } from "./ports.ts"
 
 /** How far behind what was sent a driver that acknowledges nothing is taken to be. */
 const trailBytes = 16 * 1024 * 1024

@@ -1,5 +1,5 @@
 import type { ExecutionRecord } from "../execution/record.ts"
-import type { JournalReader, ListPage } from "./ports.ts"
+import type { JournalReader, ListPage, Viewer } from "./ports.ts"
 
 // Arguments may be two megabytes long. A thousand such executions in one answer would be more than
 // this process may hold, and more than a socket takes.
@@ -10,17 +10,20 @@ const recordsAtOnce = 8
 export function listPage(
   journal: Pick<JournalReader, "list">,
   filter: Parameters<JournalReader["list"]>[0],
+  viewer: Viewer | null,
 ): ListPage | null {
   const records: ExecutionRecord[] = []
   let { cursor } = filter
   let length = 0
   for (;;) {
     const limit = Math.min(recordsAtOnce, filter.limit - records.length)
-    const part = journal.list({ ...filter, limit, cursor })
+    const part = journal.list({ ...filter, limit, cursor }, viewer)
     if (part === null) return null
     records.push(...part.records)
     length += part.records.reduce((sum, record) => sum + lengthOf(record), 0)
-    const isEnough = records.length >= filter.limit || length >= enoughLength
+    // A part that was cut short took long enough to find.
+    const isEnough =
+      records.length >= filter.limit || length >= enoughLength || part.records.length < limit
     if (part.cursor === null || isEnough) return { records, cursor: part.cursor }
     cursor = part.cursor
   }

@@ -1,14 +1,20 @@
 import { rmSync } from "node:fs"
+import type { Peer } from "../access/identify.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
+import type { Admitted } from "./socket-door.ts"
+import { openTlsDoor, type TlsDoor } from "./tls-door.ts"
+import type { TlsRefusal } from "./tls-front.ts"
+import type { TlsFiles } from "./tls-material.ts"
+import type { TlsLog } from "./tls-rotation.ts"
 
 /** What comes with every WebSocket: the session, once it is open. */
-export type SocketData<Session> = { session: Session | null; isLocal: boolean }
+export type SocketData<Session> = { session: Session | null } & Admitted
 
 export type Handlers<Session> = {
   fetch(
     request: Request,
     server: Bun.Server<SocketData<Session>>,
-    isLocal: boolean,
+    peer: Peer,
   ): Promise<Response | undefined>
   websocket: Bun.WebSocketHandler<SocketData<Session>>
 }
@@ -19,26 +25,48 @@ export type ListenFailure = { code: string; message: string }
 
 const pairTries = 20
 
+type Where = {
+  hosts: readonly string[]
+  port: number
+  socketPath: string
+  /** Null: plain TCP. */
+  tls: TlsFiles | null
+  /** Whoever has not sent a whole request by then is cut off. */
+  patienceS: number
+}
+
+/** What becomes of clients that did not come to speak. */
+export type ListenEvents = { log: TlsLog; refused: (refusal: TlsRefusal) => void }
+
+/** Where clients from the network come in. */
+type Door = Disposable & {
+  /** Answers the port; rejects with the system's error. */
+  listenOn(host: string, port: number): Promise<number>
+}
+
 /** Listens on the unix socket and on every address; all of them or none. */
-export function listen<Session>(
-  where: { hosts: readonly string[]; port: number; socketPath: string },
+export async function listen<Session>(
+  where: Where,
   handlers: Handlers<Session>,
-): Result<Listening, ListenFailure> {
+  events: ListenEvents,
+): Promise<Result<Listening, ListenFailure>> {
   for (let tries = 1; ; tries++) {
-    const servers = new DisposableStack()
+    const opened = new DisposableStack()
     try {
+      const { tls } = where
+      const door =
+        tls === null ? ok(plainDoor(where, handlers)) : tlsDoor(where, tls, handlers, events)
+      if (!door.ok) return fail({ code: "ETLS", message: door.failure })
+      opened.use(door.value)
       let port: number | null = null
       for (const host of where.hosts) {
         const wanted: number = where.port === 0 ? (port ?? 0) : where.port
-        const server = listenOn(host, wanted, where, handlers)
-        if (server === null) continue
-        servers.defer(() => void server.stop(true))
-        port = server.port ?? null
+        port = (await listenOn(door.value, host, wanted, where)) ?? port
       }
-      servers.use(listenLocally(where, handlers))
-      return ok({ port, [Symbol.dispose]: () => servers.dispose() })
+      opened.use(listenLocally(where, handlers))
+      return ok({ port, [Symbol.dispose]: () => opened.dispose() })
     } catch (error) {
-      servers.dispose()
+      opened.dispose()
       const code = codeOf(error)
       // The port that was free on one address may be taken on the next.
       const mayTryAgain = where.port === 0 && code === "EADDRINUSE" && tries < pairTries
@@ -48,26 +76,92 @@ export function listen<Session>(
 }
 
 /** Null where there is no IPv6, as in most containers: `localhost` is 127.0.0.1 alone then. */
-function listenOn<Session>(
+async function listenOn(
+  door: Door,
   host: string,
   port: number,
-  where: { hosts: readonly string[] },
-  handlers: Handlers<Session>,
-): Bun.Server<SocketData<Session>> | null {
+  where: Where,
+): Promise<number | null> {
   try {
-    return Bun.serve({
-      ...common(handlers, false),
-      hostname: host,
-      port,
-      reusePort: false, // without `development` it would be shared with another service, silently
-      idleTimeout: 0, // streams are silent for hours
-    })
+    return await door.listenOn(host, port)
   } catch (error) {
     const isAbsent = ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(codeOf(error))
     if (isAbsent && host === "::1" && where.hosts.includes("127.0.0.1")) return null
     throw error
   }
 }
+
+function plainDoor<Session>({ patienceS }: Where, handlers: Handlers<Session>): Door {
+  const servers = new DisposableStack()
+  return {
+    async listenOn(host, port) {
+      const server = serveOn({ host, port, patienceS }, handlers, (peer, localPort) => {
+        const local = { address: host, port: localPort }
+        return { kind: "tcp", peer, local, subject: null }
+      })
+      servers.defer(() => void server.stop(true))
+      return server.port ?? port
+    },
+    [Symbol.dispose]: () => servers.dispose(),
+  }
+}
+
+/** The plain server behind it has an address too: who comes there by himself is refused. */
+function tlsDoor<Session>(
+  { patienceS }: Where,
+  files: TlsFiles,
+  handlers: Handlers<Session>,
+  events: ListenEvents,
+): Result<Door, string> {
+  const inside = new DisposableStack()
+  let front: TlsDoor | null = null
+  let outerPort = 0
+  const server = serveOn({ host: "127.0.0.1", port: 0, patienceS }, handlers, (inner) => {
+    const outer = front?.peerOf(inner) ?? null
+    if (outer === null) return null
+    const { address, port, subject } = outer
+    const local = { address: "0.0.0.0", port: outerPort } // one of those it listens on
+    return { kind: "tcp", peer: { address, port }, local, subject }
+  })
+  inside.defer(() => void server.stop(true))
+  const opened = openTlsDoor({ files, innerPort: server.port ?? 0, ...events })
+  if (!opened.ok) {
+    inside.dispose()
+    return opened
+  }
+  front = inside.use(opened.value)
+  return ok({
+    async listenOn(host, port) {
+      outerPort = await opened.value.listenOn(host, port)
+      return outerPort
+    },
+    [Symbol.dispose]: () => inside.dispose(),
+  })
+}
+
+type Ends = { address: string; port: number }
+
+/** `peerOf` answers null for whom nothing is known about: nothing is served to him. */
+function serveOn<Session>(
+  where: { host: string; port: number; patienceS: number },
+  handlers: Handlers<Session>,
+  peerOf: (from: Ends, localPort: number) => Peer | null,
+): Bun.Server<SocketData<Session>> {
+  return Bun.serve({
+    ...common(handlers, (request, server) => {
+      const from = server.requestIP(request)
+      const peer = from === null ? null : peerOf(from, server.port ?? 0)
+      if (peer === null) return new Response(stranger, { status: 403 })
+      return handlers.fetch(request, server, peer)
+    }),
+    hostname: where.host,
+    port: where.port,
+    reusePort: false, // without `development` it would be shared with another service, silently
+    idleTimeout: where.patienceS, // until a request is there, however slowly it comes
+  })
+}
+
+const stranger = "This port is the service's own. Connect to the address it says it listens on.\n"
 
 function listenLocally<Session>(
   where: { socketPath: string },
@@ -78,7 +172,7 @@ function listenLocally<Session>(
   const umask = process.umask(0o177)
   try {
     const server = Bun.serve({
-      ...common(handlers, true),
+      ...common(handlers, (request, own) => handlers.fetch(request, own, { kind: "unix" })),
       unix: where.socketPath,
     })
     return { [Symbol.dispose]: () => void server.stop(true) }
@@ -87,16 +181,20 @@ function listenLocally<Session>(
   }
 }
 
-function common<Session>(handlers: Handlers<Session>, isLocal: boolean) {
+type Answer<Session> = (
+  request: Request,
+  server: Bun.Server<SocketData<Session>>,
+) => Response | Promise<Response | undefined>
+
+function common<Session>(handlers: Handlers<Session>, answer: Answer<Session>) {
   return {
     development: false, // else Bun prints why it aborted a stream
     // The API has a limit of its own, and says so where Bun would only answer 413. What nobody
     // reads of a body Bun does not keep.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch(request: Request, server: Bun.Server<SocketData<Session>>) {
-      // For the unix socket the type forbids a general idle timeout: each request sets its own.
-      server.timeout(request, 0)
-      return handlers.fetch(request, server, isLocal)
+      server.timeout(request, 0) // streams are silent for hours: whoever is hurried sets its own
+      return answer(request, server)
     },
     websocket: handlers.websocket,
   }

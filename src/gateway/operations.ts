@@ -1,10 +1,22 @@
+import type { Caller } from "../access/caller.ts"
+import { maySee, maySteer } from "../access/ownership.ts"
+import { isAdmin, permit, scopeOf } from "../access/permission.ts"
 import { ByteBudget } from "../execution/byte-budget.ts"
 import { ExecutionId, ExecutionIdPrefix } from "../execution/id.ts"
-import { type ExecutionRecord, hasEnded, startOfTranscript } from "../execution/record.ts"
+import {
+  type ExecutionRecord,
+  hasEnded,
+  hasLabels,
+  startOfTranscript,
+} from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
+import type { Scope } from "../execution/scope.ts"
+import type { Owned } from "../execution/sharing.ts"
 import { judge } from "../execution/verdict.ts"
+import type { Origin } from "../protocol/audit-entry.ts"
 import { viewOf } from "../protocol/execution-view.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
+import type { PolicyKind } from "../protocol/notifications.ts"
 import { mostWaitingInputBytes, tooMuchInputWaits } from "../protocol/waiting-input.ts"
 import { decodeCursor } from "./cursor.ts"
 import { Drivers } from "./drivers.ts"
@@ -12,7 +24,7 @@ import type { KeeperLink } from "./keeper-link.ts"
 import { listPage } from "./list-page.ts"
 import type { Followed, LiveExecutions } from "./live-executions.ts"
 import { noHeld, TranscriptFeed, transcriptExpired } from "./output-feed.ts"
-import type { JournalReader, Operations, Place, TranscriptReader } from "./ports.ts"
+import type { JournalReader, Operations, Place, TranscriptReader, Viewer } from "./ports.ts"
 import { readChunks } from "./read-chunks.ts"
 
 export type OperationPorts = {
@@ -20,50 +32,63 @@ export type OperationPorts = {
   journal: () => JournalReader
   transcripts: () => TranscriptReader
   live: LiveExecutions
+  policy: PolicyKind
 }
 
-/** What clients may ask, whatever way they come: the same answers for all of them. */
+/**
+ * What clients may ask, whatever way they come: the same answers for all of them, and the one place
+ * where it is decided who may ask it.
+ */
 export function createOperations(ports: OperationPorts): Operations {
   const { link, journal, transcripts, live } = ports
   const drivers = new Drivers(link)
   const waitingInput = new ByteBudget(mostWaitingInputBytes)
 
   const operations: Operations = {
+    policy: ports.policy,
+
     async execute(caller, request, follow) {
-      const params = { principal: caller.principal, request, follow }
+      const permitted = permit(caller, scopeOf.execute)
+      if (!permitted.ok) return permitted
+      // Whoever may see and end everybody's executions is not bound by the limits of one.
+      const params = { origin: originOf(caller), exempt: isAdmin(caller), request, follow }
       return link().call("start", params, ({ record, repeated }) => {
         if (follow && !repeated && !hasEnded(record)) live.adopt(record)
       })
     },
 
-    async control(_caller, executionId, { type, signal }) {
-      const id = resolve(executionId)
+    async control(caller, executionId, { type, signal }) {
+      const id = resolve(caller, executionId, scopeOf.control)
       if (!id.ok) return id
-      const order = { executionId: id.value, type }
+      const order = { origin: originOf(caller), executionId: id.value, type }
       return link().call("control", signal === undefined ? order : { ...order, signal })
     },
 
-    async input(_caller, executionId, { data, end, offset }) {
-      const id = resolve(executionId)
+    async input(caller, executionId, { data, end, offset }) {
+      const id = resolve(caller, executionId, scopeOf.input)
       if (!id.ok) return id
       using held = waitingInput.hold(data.length)
       if (held === null) return fail(tooMuchInputWaits)
-      const input = { executionId: id.value, data: data.toBase64(), end }
+      const origin = originOf(caller)
+      const input = { origin, executionId: id.value, data: data.toBase64(), end }
       return await link().call("input", offset === undefined ? input : { ...input, offset })
     },
 
-    async resize(_caller, executionId, size) {
-      const id = resolve(executionId)
+    async resize(caller, executionId, size) {
+      const id = resolve(caller, executionId, scopeOf.resize)
       return id.ok ? link().call("resize", { executionId: id.value, size }) : id
     },
 
-    async remove(_caller, executionId) {
-      const id = resolve(executionId)
-      return id.ok ? link().call("remove", { executionId: id.value }) : id
+    async remove(caller, executionId) {
+      const id = resolve(caller, executionId, scopeOf.remove)
+      if (!id.ok) return id
+      return link().call("remove", { origin: originOf(caller), executionId: id.value })
     },
 
-    async list(_caller, params) {
-      const page = listPage(journal(), params)
+    async list(caller, params) {
+      const permitted = permit(caller, scopeOf.list)
+      if (!permitted.ok) return permitted
+      const page = listPage(journal(), params, viewerOf(caller))
       if (page === null) return fail(failure("INVALID_PARAMS", "`cursor` is not one of `list`."))
       const { records, cursor } = page
       const fresh = await freshest(records)
@@ -71,8 +96,8 @@ export function createOperations(ports: OperationPorts): Operations {
       return ok(cursor === null ? { executions } : { executions, cursor })
     },
 
-    async status(_caller, executionId) {
-      const id = resolve(executionId)
+    async status(caller, executionId) {
+      const id = resolve(caller, executionId, scopeOf.status)
       if (!id.ok) return id
       const record = live.peek(id.value) ?? journal().find(id.value)
       if (record === null) return notFound(executionId)
@@ -80,8 +105,8 @@ export function createOperations(ports: OperationPorts): Operations {
       return ok(fresh)
     },
 
-    async receipt(_caller, executionId) {
-      const id = resolve(executionId)
+    async receipt(caller, executionId) {
+      const id = resolve(caller, executionId, scopeOf.receipt)
       if (!id.ok) return id
       const receipt = journal().receipt(id.value)
       if (receipt !== null) return ok(receipt)
@@ -111,8 +136,8 @@ export function createOperations(ports: OperationPorts): Operations {
       return ok(judge(verification, params, hashes))
     },
 
-    async open(_caller, executionId, from) {
-      const id = resolve(executionId)
+    async open(caller, executionId, from, scope = scopeOf.attach) {
+      const id = resolve(caller, executionId, scope)
       if (!id.ok) return id
       using _opening = live.opening(id.value)
       const followed = await live.follow(id.value)
@@ -125,26 +150,50 @@ export function createOperations(ports: OperationPorts): Operations {
           "If it is one, the transcript is damaged there: see transcript.verify."
         return fail(failure("INVALID_PARAMS", message))
       }
-      return ok(new TranscriptFeed(followed, start, transcripts(), live))
+      return ok(new TranscriptFeed(followed, start, transcripts(), live, caller))
     },
 
     drive: (caller, feed, acknowledges) => drivers.drive(caller, feed, acknowledges),
 
-    watch: (_caller, labels, changed) =>
-      live.watch((record) => {
-        if (hasLabels(record, labels)) changed(record)
-      }),
+    watch(caller, labels, changed) {
+      const permitted = permit(caller, scopeOf.watch)
+      if (!permitted.ok) return permitted
+      const watching = live.watch((record) => {
+        const isTold = caller.isStillGood() && maySee(caller, ownedOf(record))
+        if (isTold && hasLabels(record, labels)) changed(record)
+      })
+      return ok(watching)
+    },
   }
   return operations
 
-  function resolve(given: string): Result<ExecutionId, Failure> {
+  /** The execution a caller means, if it may do with it what needs the scope. */
+  function resolve(caller: Caller, given: string, scope: Scope): Result<ExecutionId, Failure> {
+    const permitted = permit(caller, scope)
+    if (!permitted.ok) return permitted
+    const id = identify(caller, given)
+    if (!id.ok || isAdmin(caller)) return id
+    const owned = ownerOf(id.value)
+    // What belongs to somebody else does not exist: an id that can be guessed tells nothing.
+    if (owned === null || !maySee(caller, owned)) return notFound(given)
+    if (scope !== "control" || maySteer(caller, owned)) return id
+    const message = `Execution ${id.value} is shared with ${caller.principal} for reading only.`
+    return fail(failure("FORBIDDEN", message))
+  }
+
+  function identify(caller: Caller, given: string): Result<ExecutionId, Failure> {
     if (ExecutionId.safeParse(given).success) return ok(given)
     if (!ExecutionIdPrefix.safeParse(given).success) return notFound(given)
-    const [only, other] = journal().withPrefix(given, 2)
+    const [only, other] = journal().withPrefix(given, 2, viewerOf(caller))
     if (only === undefined) return notFound(given)
     if (other === undefined) return ok(only)
     const message = `Several executions begin with ${given}: give more of the id.`
     return fail(failure("PROCESS_NOT_FOUND", message))
+  }
+
+  function ownerOf(id: ExecutionId): Owned | null {
+    const followed = live.peek(id)
+    return followed === null ? journal().owned(id) : ownedOf(followed)
   }
 
   function startOf(followed: Followed, from: string) {
@@ -187,11 +236,21 @@ export function createOperations(ports: OperationPorts): Operations {
   }
 }
 
+/** Of whatever a caller is known by: what the keeper notes. */
+function originOf({ principal, address, via }: Caller): Origin {
+  return { principal, address, via }
+}
+
 function notFound(given: string): Result<never, Failure> {
   return fail(failure("PROCESS_NOT_FOUND", `There is no execution ${JSON.stringify(given)}.`))
 }
 
-function hasLabels(record: ExecutionRecord, labels: Record<string, string> | undefined): boolean {
-  const wanted = Object.entries(labels ?? {})
-  return wanted.every(([name, value]) => record.spec.labels[name] === value)
+function ownedOf({ principal, spec }: ExecutionRecord): Owned {
+  return { principal, labels: spec.labels }
+}
+
+/** Null for who may see everything. */
+function viewerOf(caller: Caller): Viewer | null {
+  if (isAdmin(caller)) return null
+  return { principal: caller.principal, maySee: (owned) => maySee(caller, owned) }
 }

@@ -1,3 +1,5 @@
+import type { Caller } from "../access/caller.ts"
+import { noLongerGood } from "../access/permission.ts"
 import { type ExecutionRecord, hasEnded, type StreamName } from "../execution/record.ts"
 import { failure } from "../protocol/failure.ts"
 import { encodeCursor } from "./cursor.ts"
@@ -19,6 +21,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   readonly #followed: Followed
   readonly #reading: Disposable
   readonly #reader: TranscriptReader
+  readonly #caller: Pick<Caller, "isStillGood">
   readonly #listeners = new Set<() => void>()
   #states: ExecutionRecord[] = []
   #place: Place
@@ -33,8 +36,10 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     start: { place: Place; held: Held },
     reader: TranscriptReader,
     live: LiveExecutions,
+    caller: Pick<Caller, "isStillGood">,
   ) {
     this.#followed = followed
+    this.#caller = caller
     this.#reader = reader
     this.#place = start.place
     this.#held = start.held
@@ -90,6 +95,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
 
   #next(form: OutputForm): FeedEvent | null {
     if (this.#isOver) return null
+    if (!this.#caller.isStillGood()) return this.#fail(noLongerGood)
     const state = this.#states.shift()
     if (state !== undefined) return { kind: "state", record: state }
     if (form === "bytes") {

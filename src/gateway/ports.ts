@@ -1,3 +1,4 @@
+import type { Caller } from "../access/caller.ts"
 import type { ExecutionId } from "../execution/id.ts"
 import type { SignedReceipt } from "../execution/receipt.ts"
 import type {
@@ -8,11 +9,14 @@ import type {
   TranscriptHashes,
 } from "../execution/record.ts"
 import type { Result } from "../execution/result.ts"
+import type { Scope } from "../execution/scope.ts"
+import type { Owned } from "../execution/sharing.ts"
 import type { TerminalSize } from "../execution/spec.ts"
 import type { Verification } from "../execution/verdict.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
 import type { Failure } from "../protocol/failure.ts"
 import type { ControlResult, InputResult, ParsedParamsOf, ResultOf } from "../protocol/methods.ts"
+import type { PolicyKind } from "../protocol/notifications.ts"
 import type { Output } from "../protocol/output-chunk.ts"
 
 /** What the gateway needs of the record, and what it offers to http/, socket/ and later mcp/. */
@@ -71,10 +75,12 @@ export type Sought = {
 
 export interface JournalReader {
   find(id: ExecutionId): ExecutionRecord | null
-  /** Ids that begin with a prefix, at most `limit` of them. */
-  withPrefix(prefix: string, limit: number): ExecutionId[]
-  /** Newest first; null when the cursor is not one it gave. */
-  list(filter: ParsedParamsOf<"list">): ListPage | null
+  /** To whom it belongs: much less to read than all of it. */
+  owned(id: ExecutionId): Owned | null
+  /** Ids that begin with a prefix, at most `limit` of them; of those a viewer may see. */
+  withPrefix(prefix: string, limit: number, viewer?: Viewer | null): ExecutionId[]
+  /** Newest first, of those a viewer may see; null when the cursor is not one it gave. */
+  list(filter: ParsedParamsOf<"list">, viewer?: Viewer | null): ListPage | null
   receipt(id: ExecutionId): SignedReceipt | null
   /** False once retention has removed it; what was never written is not removed. */
   keepsTranscript(id: ExecutionId): boolean
@@ -84,13 +90,32 @@ export interface JournalReader {
 
 export type ListPage = { records: ExecutionRecord[]; cursor: string | null }
 
-// --- what a caller may ask -----------------------------------------------------------------------
+/** For whom something is looked up, where not everybody may see everything. */
+export type Viewer = { principal: string; maySee(owned: Owned): boolean }
 
-export type Caller = { principal: string }
+/** Where every refusal is told: nothing is refused without a line in the audit trail. */
+export interface Refusals {
+  refused(refusal: Refusal): void
+}
+
+export type Refusal = {
+  /** Null for one who did not say who it is, or lied. */
+  principal: string | null
+  address: string
+  via: string
+  method: string
+  failure: Failure
+  /** As it was given, whether there is such a one or not. */
+  executionId?: unknown
+}
+
+// --- what a caller may ask -----------------------------------------------------------------------
 
 export type Answer<Value> = Promise<Result<Value, Failure>>
 
 export interface Operations {
+  /** How strictly an `execute` is read. */
+  readonly policy: PolicyKind
   /** `follow` says that the caller will open its output next: then no news of it is missed. */
   execute(
     caller: Caller,
@@ -120,8 +145,11 @@ export interface Operations {
     caller: Caller,
     params: ParsedParamsOf<"transcript.verify">,
   ): Answer<ResultOf<"transcript.verify">>
-  /** Opens the output of an execution at a cursor, `start` or `tail`. The caller disposes it. */
-  open(caller: Caller, executionId: string, from: string): Answer<OutputFeed>
+  /**
+   * Opens the output of an execution at a cursor, `start` or `tail`. It needs the scope `read`,
+   * unless it is opened for more: who drives an execution steers it. The caller disposes it.
+   */
+  open(caller: Caller, executionId: string, from: string, scope?: Scope): Answer<OutputFeed>
   /**
    * Makes the reader of a feed a driver: whom a blocked child waits for, who holds the lease. What
    * was sent to one that acknowledges is kept until it says so, from the first byte on.
@@ -132,7 +160,7 @@ export interface Operations {
     caller: Caller,
     labels: Record<string, string> | undefined,
     changed: (record: ExecutionRecord) => void,
-  ): Disposable
+  ): Result<Disposable, Failure>
 }
 
 export interface Driver extends Disposable {

@@ -1,25 +1,27 @@
-import { checkOrigin } from "../access/origin.ts"
-import { ok } from "../execution/result.ts"
+import { addressOf } from "../access/identify.ts"
 import { liveStates } from "../execution/state.ts"
+import { refuse as refusing } from "../http/answer.ts"
 import { createHttpApp } from "../http/app.ts"
+import type { Connection as HttpConnection } from "../http/ports.ts"
+import { afterTimer } from "../http/timer.ts"
 import { openJournalReader } from "../journal/journal-reader.ts"
 import { standardOutput } from "../log/standard-output.ts"
 import { createLogger, type Logger } from "../log.ts"
 import { CollectionPace } from "../process/collection-pace.ts"
 import { endLeftovers } from "../process/sweep.ts"
-import { type Failure, wireCodes, wireError } from "../protocol/failure.ts"
+import type { Failure } from "../protocol/failure.ts"
 import type { GatewayMessage, GatewaySettings } from "../protocol/ipc.ts"
 import type { Session } from "../socket/session.ts"
 import { Sessions } from "../socket/sessions.ts"
 import { createTranscriptReader } from "../transcript/reader.ts"
+import { AuditTrail } from "./audit-trail.ts"
 import { type Channel, type KeeperLink, openKeeperLink } from "./keeper-link.ts"
 import { type Handlers, listen } from "./listen.ts"
 import { LiveExecutions } from "./live-executions.ts"
 import { createOperations } from "./operations.ts"
-import type { Caller, JournalReader } from "./ports.ts"
-
-/** Everybody who reaches the socket or loopback is this one, until there are tokens. */
-const localCaller: Caller = { principal: "local" }
+import type { JournalReader, Refusal, Refusals } from "./ports.ts"
+import { type Access, openAccess } from "./serve-access.ts"
+import type { TlsRefusal } from "./tls-front.ts"
 
 /** Characters of text sent: each message was a string before. */
 const collectEveryLength = 12 * 1024 * 1024
@@ -69,14 +71,27 @@ export async function serveGateway(): Promise<number> {
     journal: () => reader,
     transcripts: () => transcripts,
     live,
+    policy: settings.policy,
   })
   const pace = new CollectionPace(collectEveryLength)
-  using openSessions = new Sessions(settings, operations, log, pace.passed)
+  const trail = new AuditTrail(() => open(link), {
+    monotonicMs: () => performance.now(),
+    after: afterTimer,
+  })
+  const { access } = settings
+  using door = openAccess(settings, log)
+  using openSessions = new Sessions({ ...settings, ...access }, operations, {
+    log,
+    refusals: trail,
+    passed: pace.passed,
+    flooded: (caller) => door.penalties.impose(caller),
+  })
   sessions = openSessions
   const app = createHttpApp({
     operations,
     version: settings.version,
-    callerOf: () => ok(localCaller),
+    callerOf: door.callerOf,
+    issueTicket: (caller) => door.tickets.issue(caller),
     health: {
       facts: () => ({
         uptime_s: (performance.now() - startedAtMs) / 1000,
@@ -86,16 +101,20 @@ export async function serveGateway(): Promise<number> {
       unreadiness: () => (isDraining ? [shuttingDown] : []),
     },
     log,
+    refusals: trail,
     passed: pace.passed,
     maxMessageBytes: settings.maxMessageBytes,
-    allowedHosts: settings.listen.hosts,
+    ...door.known,
   })
 
-  const listening = listen<Session>(
-    { ...settings.listen, socketPath: settings.socketPath },
-    handlers(settings, openSessions, pace, (request, isLocal) =>
-      app.fetch(request, { isUnixSocket: isLocal }),
-    ),
+  const listening = await listen<Session>(
+    {
+      ...settings.listen,
+      socketPath: settings.socketPath,
+      patienceS: Math.round(access.requestTimeoutMs / 1000),
+    },
+    handlers(settings, openSessions, trail, pace, door, app.fetch),
+    { log, refused: (refusal) => trail.refused(unseenClient(refusal)) },
   )
   if (!listening.ok) {
     channel.send({ kind: "cannot-listen", ...listening.failure })
@@ -106,36 +125,54 @@ export async function serveGateway(): Promise<number> {
 
   const why = await untilToldToEnd()
   if (why === "keeper gone") await endTrees(settings, reader, log)
+  else await trail.close()
   return 0
 }
 
 function handlers(
   settings: GatewaySettings,
   sessions: Sessions,
+  trail: Refusals,
   pace: CollectionPace,
-  http: (request: Request, isLocal: boolean) => Response | Promise<Response>,
+  door: Access,
+  http: (request: Request, connection: HttpConnection) => Response | Promise<Response>,
 ): Handlers<Session> {
+  const patienceS = settings.access.requestTimeoutMs / 1000
   return {
-    async fetch(request, server, isLocal) {
+    async fetch(request, server, peer) {
       // Bun makes the URL of whatever the Host header says.
       const url = URL.parse(request.url)
-      if (url === null) return refusal(noHost)
-      if (url.pathname !== "/ws/mcp") return http(request, isLocal)
-      const origin = checkOrigin({
-        host: request.headers.get("host") ?? "",
-        origin: request.headers.get("origin"),
-        isUnixSocket: isLocal,
-        allowedHosts: settings.listen.hosts,
-      })
-      if (!origin.ok) return refusal(origin.failure)
+      const refuse = (failure: Failure) => {
+        const via = url?.pathname === "/ws/mcp" ? "websocket" : "http"
+        const address = addressOf(peer)
+        trail.refused({ principal: null, address, via, method: "connect", failure })
+        return refusing(failure)
+      }
+      if (url === null) return refuse(noHost)
+      if (url.pathname !== "/ws/mcp") {
+        server.timeout(request, patienceS)
+        return http(request, {
+          peer,
+          hasArrived: () => server.timeout(request, 0),
+          hasAnswered: () => server.timeout(request, patienceS),
+        })
+      }
+      const admitted = door.socketDoor(request, url, peer)
+      if (!admitted.ok) {
+        await door.tarpit.hold(admitted.failure)
+        return refuse(admitted.failure)
+      }
+      using taken = new DisposableStack()
+      taken.use(admitted.value.place)
       const protocols = request.headers.get("sec-websocket-protocol")?.split(",") ?? []
       const offered = protocols.map((protocol) => protocol.trim())
-      if (offered.includes("mcp")) return refusal(noMcpYet)
+      if (offered.includes("mcp")) return refuse(noMcpYet)
       // Bun would choose the first protocol offered, whether we speak it or not.
       const headers = offered.length === 0 ? {} : { "Sec-WebSocket-Protocol": "" }
-      const data = { session: null, isLocal }
-      if (server.upgrade(request, { data, headers })) return undefined
-      return refusal(notAnUpgrade)
+      const data = { session: null, ...admitted.value }
+      if (!server.upgrade(request, { data, headers })) return refuse(notAnUpgrade)
+      taken.move() // the socket gives its place back when it is closed
+      return undefined
     },
     websocket: {
       idleTimeout: 0,
@@ -145,7 +182,7 @@ function handlers(
       backpressureLimit: mostUnsentBytes,
       closeOnBackpressureLimit: true,
       open(socket) {
-        socket.data.session = sessions.open(socket, localCaller)
+        socket.data.session = sessions.open(socket, socket.data.caller)
       },
       async message(socket, message) {
         const { session } = socket.data
@@ -163,8 +200,13 @@ function handlers(
         sessions.heard(session) // it takes what it gets, however slowly
         if (socket.getBufferedAmount() === 0) session.drained()
       },
-      close(socket, code) {
-        if (socket.data.session !== null) sessions.close(socket.data.session, code)
+      close(socket, code, reason) {
+        socket.data.place[Symbol.dispose]()
+        const { session } = socket.data
+        if (session === null) return
+        // Bun has refused it, and this is all it says.
+        if (reason === "Received too big message") session.refusedTooLarge(settings.maxMessageBytes)
+        sessions.close(session, code)
       },
     },
   }
@@ -220,11 +262,13 @@ const noHost: Failure = {
   message: "The Host header names no host.",
 }
 
-function refusal(refused: Failure): Response {
-  return Response.json({ error: wireError(refused) }, { status: wireCodes(refused.reason).http })
-}
-
 function open<Value>(value: Value | null): Value {
   if (value === null) throw new Error("the gateway was asked before it was ready")
   return value
+}
+
+/** It was turned away before it could ask for anything. */
+function unseenClient({ address, why }: TlsRefusal): Refusal {
+  const failure: Failure = { reason: "UNAUTHORIZED", message: `TLS was refused: ${why}.` }
+  return { principal: null, address, via: "tls", method: "connect", failure }
 }

@@ -20,5 +20,14 @@ export function refuse(refused: HttpFailure, headers: Record<string, string> = {
     response.headers.set("Retry-After", String(Math.ceil(retryAfter)))
   }
   if (status === 401) response.headers.set("WWW-Authenticate", "Bearer")
+  refusals.set(response, refused)
   return response
 }
+
+/** Why a response refuses, null when it does not. */
+export function refusalIn(response: Response): Failure | null {
+  return refusals.get(response) ?? null
+}
+
+// Routes answer with a response and no more; for the audit trail it has to be known which it is.
+const refusals = new WeakMap<Response, Failure>()

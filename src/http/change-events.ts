@@ -8,21 +8,23 @@ import type { Pieces } from "./pulled-body.ts"
 /** Who is further behind is disconnected: it lists, watches again, and has missed nothing. */
 const mostWaiting = 1000
 
-type Watch = (changed: (record: ExecutionRecord) => void) => Disposable
-
 /** Changes of state as server-sent events. */
 export class ChangeEvents implements Pieces {
   readonly #waiting: ExecutionRecord[] = []
   readonly #bell = new Bell()
-  readonly #watching: Disposable
   readonly #after: After
+  #watching: Disposable | null = null
   #isOpened = false
   #isBehind = false
   #isDisposed = false
 
-  constructor(watch: Watch, after: After) {
+  constructor(after: After) {
     this.#after = after
-    this.#watching = watch((record) => this.#changed(record))
+  }
+
+  /** What tells it of changes, and ends with it. */
+  owns(watching: Disposable): void {
+    this.#watching = watching
   }
 
   async next(): Promise<Uint8Array | null> {
@@ -49,11 +51,11 @@ export class ChangeEvents implements Pieces {
     if (this.#isDisposed) return
     this.#isDisposed = true
     this.#waiting.length = 0
-    this.#watching[Symbol.dispose]()
+    this.#watching?.[Symbol.dispose]()
     this.#bell.ring()
   }
 
-  #changed(record: ExecutionRecord): void {
+  changed(record: ExecutionRecord): void {
     if (this.#isDisposed || this.#isBehind) return
     this.#isBehind = this.#waiting.length >= mostWaiting
     if (this.#isBehind) this.#waiting.length = 0

@@ -1,5 +1,5 @@
 import type { z } from "zod"
-import type { Caller } from "../gateway/ports.ts"
+import type { Caller } from "../access/caller.ts"
 import type { Reason } from "../protocol/failure.ts"
 import type { HttpContext, RoutePorts } from "./ports.ts"
 
@@ -13,7 +13,12 @@ type CallersEndpoint = {
 
 type OpenEndpoint = {
   access: "anyone"
-  respond: (c: HttpContext, ports: RoutePorts) => Response | Promise<Response>
+  /** Strangers, null, may ask; they need not be told everything. */
+  respond: (
+    c: HttpContext,
+    ports: RoutePorts,
+    caller: Caller | null,
+  ) => Response | Promise<Response>
 }
 
 export type EndpointDescription = {
@@ -21,6 +26,8 @@ export type EndpointDescription = {
   /** As Hono writes it: `/executions/:id`. */
   path: string
   operationId: string
+  /** It may go on for hours, and nothing follows it on the same connection. */
+  streams?: boolean
   summary: string
   description?: string
   /** Every field is optional; the same schema parses the query. */

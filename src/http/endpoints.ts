@@ -6,6 +6,7 @@ import { getHealth, getHealthz, getReadyz } from "./resources/health.ts"
 import { postInput } from "./resources/input.ts"
 import { getOpenApi } from "./resources/open-api.ts"
 import { getOutput } from "./resources/output.ts"
+import { postTickets } from "./resources/tickets.ts"
 import { getReceipt, getTranscript, postVerify } from "./resources/transcript.ts"
 
 /** Every route there is, in the order of the API document. */
@@ -22,6 +23,7 @@ export const endpoints: readonly Endpoint[] = [
   getReceipt,
   postVerify,
   getEvents,
+  postTickets,
   getOpenApi,
   getHealth,
   getHealthz,

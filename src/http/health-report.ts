@@ -12,6 +12,12 @@ export const HealthReport = z.object({
 })
 export type HealthFacts = Omit<z.infer<typeof HealthReport>, "status" | "version">
 
+/** All that somebody is told who has not shown who they are. */
+const Alive = z.object({ status: z.literal("ok") })
+
+export const Health = z.union([HealthReport, Alive])
+export type Health = z.infer<typeof Health>
+
 const Unreadiness = z.object({
   name: z.string().describe("a stable name for what is wrong"),
   message: z.string(),

@@ -1,13 +1,27 @@
 import type { Context } from "hono"
+import type { Caller } from "../access/caller.ts"
+import type { Peer } from "../access/identify.ts"
 import type { Result } from "../execution/result.ts"
-import type { Caller, Operations } from "../gateway/ports.ts"
+import type { Operations, Refusal } from "../gateway/ports.ts"
 import type { Failure } from "../protocol/failure.ts"
 import type { HealthFacts, Unreadiness } from "./health-report.ts"
 
-/** How a request came in: `app.fetch(request, connection)`. What is not said is taken for TCP. */
-export type Connection = { isUnixSocket?: boolean }
+/** How a request came in: `app.fetch(request, connection)`. */
+export type Connection = {
+  peer?: Peer
+  /** All of the request has arrived: from here on it may take its time. */
+  hasArrived?: () => void
+  /** All of the answer is on its way: the next request is due. */
+  hasAnswered?: () => void
+}
 
-export type HttpEnvironment = { Bindings: Connection; Variables: { requestId: string } }
+/** What a request asks for, as far as it is known. */
+export type Asked = Pick<Refusal, "principal" | "method" | "executionId">
+
+export type HttpEnvironment = {
+  Bindings: Connection
+  Variables: { requestId: string; caller: Caller | null; asked?: Asked }
+}
 export type HttpContext = Context<HttpEnvironment>
 
 /** Who asks. A failure (`UNAUTHORIZED`, `RATE_LIMITED`) is the answer to the request. */
@@ -41,4 +55,5 @@ export type RoutePorts = {
   passed: Passed
   version: string
   document: Record<string, unknown>
+  issueTicket: (caller: Caller) => string
 }

@@ -3,7 +3,9 @@ import { fail, ok, type Result } from "../execution/result.ts"
 import { checkParams } from "../protocol/check-params.ts"
 import { failure } from "../protocol/failure.ts"
 import { methods } from "../protocol/methods.ts"
+import type { PolicyKind } from "../protocol/notifications.ts"
 import { type JsonFault, parseJson } from "../protocol/parse-json.ts"
+import { unfitParams } from "../protocol/unfit-params.ts"
 import type { HttpFailure } from "./answer.ts"
 import type { HttpContext } from "./ports.ts"
 
@@ -34,14 +36,18 @@ export function readQuery<Schema extends z.ZodType>(c: HttpContext, schema: Sche
   return parse(schema, Object.fromEntries(entries))
 }
 
-export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): Read<Schema> {
+export function parse<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  policy: PolicyKind = "everything",
+): Read<Schema> {
   const params = checkParams(schema, value)
   if (params.ok) return params
   const issues = params.failure
   const places = issues.map(({ path, message }) =>
     path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`,
   )
-  return fail(failure("INVALID_PARAMS", `Invalid parameters: ${places.join("; ")}.`, { issues }))
+  return fail(unfitParams(`Invalid parameters: ${places.join("; ")}.`, issues, policy))
 }
 
 const JsonObject = z.record(z.string(), z.unknown())

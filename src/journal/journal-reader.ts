@@ -4,12 +4,14 @@ import { ExecutionId } from "../execution/id.ts"
 import type { SignedReceipt } from "../execution/receipt.ts"
 import type { ExecutionRecord } from "../execution/record.ts"
 import { ok, type Result } from "../execution/result.ts"
+import type { Owned } from "../execution/sharing.ts"
 import { StateKind } from "../execution/state.ts"
-import type { JournalReader, ListPage } from "../gateway/ports.ts"
+import type { JournalReader, ListPage, Viewer } from "../gateway/ports.ts"
 import { openForReading } from "./connection.ts"
 import type { JournalFailure } from "./journal-failure.ts"
 import { ListQuery } from "./list-query.ts"
 import { parseReceiptRow, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
+import { VisibleExecutions } from "./visible-executions.ts"
 
 const StateRow = z.object({ state: StateKind })
 
@@ -26,12 +28,14 @@ class SqliteJournalReader implements JournalReader, Disposable {
   readonly #path: string
   readonly #open = new DisposableStack()
   readonly #list: ListQuery
+  readonly #visible: VisibleExecutions
   readonly #statements
 
   constructor(database: Database, path: string) {
     this.#database = database
     this.#path = path
-    this.#list = new ListQuery(database, path, this.#open)
+    this.#visible = new VisibleExecutions(database, path, this.#open)
+    this.#list = new ListQuery(database, path, this.#visible, this.#open)
     this.#statements = prepareReaderStatements(database, this.#open)
   }
 
@@ -40,14 +44,22 @@ class SqliteJournalReader implements JournalReader, Disposable {
     return row === null ? null : parseRecordRow(row, this.#path).record
   }
 
-  withPrefix(prefix: string, limit: number): ExecutionId[] {
-    // An id has only a-z and 2-7, and "{" is the character after "z".
-    const rows = this.#statements.withPrefix.all(prefix, `${prefix}{`, limit)
+  owned(id: ExecutionId): Owned | null {
+    return this.#visible.owned(id)
+  }
+
+  withPrefix(prefix: string, limit: number, viewer: Viewer | null = null): ExecutionId[] {
+    const end = `${prefix}{` // an id has only a-z and 2-7, and "{" is the character after "z"
+    if (viewer !== null) return this.#visible.withPrefix(prefix, end, limit, viewer)
+    const rows = this.#statements.withPrefix.all(prefix, end, limit)
     return rows.map((row) => z.object({ id: ExecutionId }).parse(row).id)
   }
 
-  list(filter: Parameters<JournalReader["list"]>[0]): ListPage | null {
-    return this.#list.page(filter)
+  list(
+    filter: Parameters<JournalReader["list"]>[0],
+    viewer: Viewer | null = null,
+  ): ListPage | null {
+    return this.#list.page(filter, viewer)
   }
 
   /** How many of the executions that have not ended are in each state. */

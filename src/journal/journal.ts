@@ -34,6 +34,7 @@ const EndedRow = z.object({
   ended_at_ms: z.int(),
   transcript_bytes: z.int(),
 })
+const OwnedRow = EndedRow.omit({ ended_at_ms: true }).extend({ principal: z.string() })
 
 class SqliteJournal implements Journal, Disposable {
   readonly #database: Database
@@ -136,6 +137,13 @@ class SqliteJournal implements Journal, Disposable {
     return this.#statements.endedWithTranscript.all().map((row) => {
       const { id, ended_at_ms, transcript_bytes } = EndedRow.parse(row)
       return { id, endedAt: new Date(ended_at_ms).toISOString(), bytes: transcript_bytes }
+    })
+  }
+
+  endedByPrincipal(): Array<{ id: ExecutionId; principal: string; bytes: number }> {
+    return this.#statements.endedByPrincipal.all().map((row) => {
+      const { id, principal, transcript_bytes } = OwnedRow.parse(row)
+      return { id, principal, bytes: transcript_bytes }
     })
   }
 

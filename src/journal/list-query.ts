@@ -1,7 +1,9 @@
 import type { Database, Statement } from "bun:sqlite"
 import { z } from "zod"
-import type { JournalReader, ListPage } from "../gateway/ports.ts"
+import { type ExecutionRecord, hasLabels } from "../execution/record.ts"
+import type { JournalReader, ListPage, Viewer } from "../gateway/ports.ts"
 import { labelText, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
+import type { VisibleExecutions } from "./visible-executions.ts"
 
 /** Each goes along an index that is in the order of the answer: nothing is sorted. */
 export const listSql = {
@@ -40,22 +42,33 @@ type ListBindings = {
 /** Newest first, along the index that passes by the fewest executions not asked for. */
 export class ListQuery {
   readonly #path: string
+  readonly #visible: VisibleExecutions
   readonly #newest: Statement<unknown, [ListBindings]>
   readonly #live: Statement<unknown, [ListBindings]>
   readonly #labelled: Statement<unknown, [ListBindings]>
   readonly #countLabel: Statement<unknown, [string]>
 
-  constructor(database: Database, path: string, owner: DisposableStack) {
+  constructor(
+    database: Database,
+    path: string,
+    visible: VisibleExecutions,
+    owner: DisposableStack,
+  ) {
     this.#path = path
+    this.#visible = visible
     this.#newest = owner.use(database.prepare(listSql.newest))
     this.#live = owner.use(database.prepare(listSql.live))
     this.#labelled = owner.use(database.prepare(listSql.labelled))
     this.#countLabel = owner.use(database.prepare(listSql.countLabel))
   }
 
-  page(filter: ListFilter): ListPage | null {
+  page(filter: ListFilter, viewer: Viewer | null): ListPage | null {
     const before = ordinalOf(filter.cursor)
     if (before === null) return null
+    if (viewer !== null) {
+      const { limit } = filter
+      return this.#visible.page(viewer, { before, limit, matches: (one) => fits(one, filter) })
+    }
     const labels = Object.entries(filter.labels ?? {}).map(([name, value]) =>
       labelText(name, value),
     )
@@ -91,6 +104,10 @@ export class ListQuery {
   #countOf(label: string): number {
     return z.object({ count: z.int() }).parse(this.#countLabel.get(label)).count
   }
+}
+
+function fits(record: ExecutionRecord, { state, labels }: ListFilter): boolean {
+  return (state === undefined || record.state.kind === state) && hasLabels(record, labels)
 }
 
 /** Null for a cursor that no list gave out. */

@@ -3,9 +3,10 @@ import { z } from "zod"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { JournalFailure } from "./journal-failure.ts"
 import initial from "./migrations/0001-initial.sql" with { type: "text" }
+import principals from "./migrations/0002-principals.sql" with { type: "text" }
 
 /** The place in the list is the version it leads to. What was released is never edited. */
-const migrations: readonly string[] = [initial]
+const migrations: readonly string[] = [initial, principals]
 const known = migrations.length
 
 /** Brings a database of any earlier version up to this program's. */

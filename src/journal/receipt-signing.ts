@@ -7,7 +7,7 @@ import { keyIdOf, type SigningKey } from "./signing-key.ts"
 
 const payloadType = "application/vnd.cc-executor.receipt+json"
 
-/** Signs for executions that run as the given user, who is also the service's. */
+/** Signs for the service of the given user. */
 export function createReceiptSigner(key: SigningKey, uid: number): ReceiptSigner {
   return {
     sign(record) {

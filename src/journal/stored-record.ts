@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { ExecutionId } from "../execution/id.ts"
 import { SignedReceipt } from "../execution/receipt.ts"
-import { ExecutionRecord } from "../execution/record.ts"
+import { ExecutionRecord, retainedBytes } from "../execution/record.ts"
 import { JournalDamagedError } from "./journal-failure.ts"
 
 /** A record as rows hold it: the spec, which never changes, apart from what does. */
@@ -13,11 +13,10 @@ export type StoredRecord = {
 }
 
 export function storedRecordOf(record: ExecutionRecord): StoredRecord {
-  const { start, end } = record.transcript
   return {
     state: record.state.kind,
     endedAtMs: record.endedAt === null ? null : Date.parse(record.endedAt),
-    transcriptBytes: end.sequence - start.sequence,
+    transcriptBytes: retainedBytes(record.transcript),
     json: JSON.stringify({ ...record, spec: undefined }), // what is undefined is left out
   }
 }

@@ -53,6 +53,10 @@ export function prepareWriterStatements(database: Database, owner: DisposableSta
       `SELECT id, ended_at_ms, transcript_bytes FROM executions
        WHERE ended_at_ms IS NOT NULL AND has_transcript = 1 ORDER BY ended_at_ms`,
     ),
+    endedByPrincipal: prepare<[]>(
+      `SELECT id, principal, transcript_bytes FROM executions
+       WHERE ended_at_ms IS NOT NULL AND has_transcript = 1 ORDER BY ended_at_ms`,
+    ),
 
     forgetTranscript: prepare<[string]>(
       "UPDATE executions SET has_transcript = 0 WHERE id = ? AND ended_at_ms IS NOT NULL",

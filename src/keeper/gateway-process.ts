@@ -1,6 +1,7 @@
 import { fail, ok, type Result } from "../execution/result.ts"
 import { failure } from "../protocol/failure.ts"
 import { GatewayMessage, type GatewaySettings } from "../protocol/ipc.ts"
+import type { AuditedKeeper } from "./audited-keeper.ts"
 import type { Keeper } from "./keeper.ts"
 import type { News } from "./news.ts"
 import type { Clock, Gateway, Log, StartGateway } from "./ports.ts"
@@ -20,6 +21,7 @@ export class GatewayProcess {
   readonly #start: StartGateway
   readonly #settings: GatewaySettings
   readonly #keeper: Keeper
+  readonly #audited: AuditedKeeper
   readonly #news: News
   readonly #clock: Clock
   readonly #log: Log
@@ -38,6 +40,7 @@ export class GatewayProcess {
     start: StartGateway
     settings: GatewaySettings
     keeper: Keeper
+    audited: AuditedKeeper
     news: News
     clock: Clock
     log: Log
@@ -46,6 +49,7 @@ export class GatewayProcess {
     this.#start = options.start
     this.#settings = options.settings
     this.#keeper = options.keeper
+    this.#audited = options.audited
     this.#news = options.news
     this.#clock = options.clock
     this.#log = options.log
@@ -137,7 +141,7 @@ export class GatewayProcess {
       send(fail(failure("INTERNAL", message)))
     }
     try {
-      const outcome = answerRequest(method, params, this.#keeper, this.#news)
+      const outcome = answerRequest(method, params, this.#keeper, this.#audited, this.#news)
       if (outcome instanceof Promise) outcome.then(send, broke)
       else send(outcome)
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { DiskUse } from "./disk-use.ts"
 import type { Clock, Journal, Log, TranscriptStore } from "./ports.ts"
 import { type RetentionSettings, retain } from "./retention.ts"
 import type { StateDirectory } from "./state-directory.ts"
@@ -11,6 +12,7 @@ export function createHousekeeping(
     transcripts: TranscriptStore
     clock: Clock
     log: Log
+    disk: () => Pick<DiskUse, "live" | "tidied">
     isFull: (error: unknown) => boolean
   },
 ): () => void {

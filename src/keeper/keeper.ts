@@ -1,24 +1,30 @@
 import { ByteBudget } from "../execution/byte-budget.ts"
 import type { ExecutionId } from "../execution/id.ts"
-import type { ExecutionRecord } from "../execution/record.ts"
+import { type ExecutionRecord, retainedBytes } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
+import type { ExecutionSpec } from "../execution/spec.ts"
 import type { StopCause } from "../execution/state.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import type { KeeperParams } from "../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../protocol/methods.ts"
 import { mostWaitingInputBytes, tooMuchInputWaits } from "../protocol/waiting-input.ts"
+import { Admission, type AdmissionSettings } from "./admission.ts"
+import type { DiskUse, LiveShare } from "./disk-use.ts"
 import { newRecord } from "./new-record.ts"
-import { type Plan, type PlanSettings, planExecution } from "./plan.ts"
+import type { Starter, Stay } from "./places.ts"
+import { type Plan, type PlanSettings, planExecution, sameAsPlanned } from "./plan.ts"
 import type { Clock, Journal, Programs, Spawner, TranscriptStore } from "./ports.ts"
+import { redactSpec } from "./redact-spec.ts"
+import { repeatedStart } from "./repeated-start.ts"
+import { startFailed } from "./start-failed.ts"
 import { Supervision } from "./supervision.ts"
 import type { SupervisionPorts, SupervisionSettings } from "./supervision-ports.ts"
+import { tooLate } from "./wrong-state.ts"
 
-export type KeeperSettings = {
-  plan: PlanSettings
+export type KeeperSettings = AdmissionSettings & {
+  plan: () => PlanSettings
   supervision: SupervisionSettings
-  maxExecutions: number // running at once
-  maxQueue: number // waiting for a place
 }
 
 export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
@@ -37,7 +43,15 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
   signalNumber(signal: string | number): number | null
 }
 
-type Waiting = { supervision: Supervision; plan: Plan }
+/** `planned` is what was decided, as against what is recorded of it. */
+type Waiting = {
+  supervision: Supervision
+  planned: ExecutionSpec
+  decide: () => Result<Plan, Failure>
+}
+type Visit = { starter: Starter; stay: Stay }
+type Order = Omit<KeeperParams<"control">, "origin">
+type Input = Omit<KeeperParams<"input">, "origin">
 
 const diskFull = fail(
   failure("DISK_FULL", "The service's disk is full: free some space, then try again."),
@@ -48,15 +62,20 @@ export class Keeper {
   readonly #settings: KeeperSettings
   readonly #ports: KeeperPorts
   readonly #live = new Map<ExecutionId, Supervision>()
-  readonly #queue: Waiting[] = []
-  /** Canceled while they waited: they count as waiting until their end is in the journal. */
-  readonly #leavingQueue = new Set<ExecutionId>()
+  /** Who started each of the live ones, and where it stays. */
+  readonly #visits = new Map<ExecutionId, Visit>()
+  readonly #admission: Admission<Waiting>
   readonly #waitingInput = new ByteBudget(mostWaitingInputBytes)
   #isShuttingDown = false
 
   constructor(settings: KeeperSettings, ports: KeeperPorts) {
     this.#settings = settings
     this.#ports = ports
+    this.#admission = new Admission(settings, ports.clock, () => this.#liveShares())
+  }
+
+  get disk(): DiskUse {
+    return this.#admission.disk
   }
 
   get size(): number {
@@ -76,32 +95,36 @@ export class Keeper {
    * and no lease must run out before.
    */
   start(
-    principal: string,
+    starter: Starter,
     request: ExecuteParams,
     isFollowed = false,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
+    const { principal } = starter
+    const tooMany = this.#admission.tooMany(starter)
+    if (tooMany !== null) return fail(tooMany)
     const key = request.idempotency_key
     const fingerprint = key === undefined ? "" : this.#ports.fingerprint(request)
     if (key !== undefined) {
       const earlier = this.#ports.store.findByKey(principal, key)
-      if (earlier !== null) return this.#repeat(key, fingerprint, earlier)
+      const live = (id: ExecutionId) => this.#live.get(id)?.record
+      if (earlier !== null) return repeatedStart(key, fingerprint, earlier, live)
     }
     if (this.#isShuttingDown) {
       return fail(failure("SHUTTING_DOWN", "The service is shutting down: nothing new is started."))
     }
-    const plan = planExecution(request, this.#settings.plan, this.#ports.programs)
+    const room = this.#admission.room(starter)
+    if (!room.ok) return room
+    const decide = () =>
+      planExecution(request, this.#settings.plan(), this.#ports.programs, starter.exempt)
+    const plan = decide()
     if (!plan.ok) return plan
 
-    const mustWait = this.#runningCount() >= this.#settings.maxExecutions
-    if (mustWait && this.#waitingCount() >= this.#settings.maxQueue) {
-      const { maxExecutions, maxQueue } = this.#settings
-      const message = `All ${maxExecutions} places are taken and ${maxQueue} wait: try again later.`
-      return fail(failure("AT_CAPACITY", message, { retry_after: 1 }))
-    }
+    const mustWait = room.value === "waits"
     const record = newRecord({
       id: this.#ports.newId(),
       principal,
-      spec: plan.value.spec,
+      ranAs: plan.value.launch.user,
+      ...redactSpec(plan.value.spec, this.#ports.redaction),
       containment: this.#ports.spawner.containment,
       state: { kind: mustWait ? "queued" : "starting" },
       createdAt: this.#ports.clock.now().toISOString(),
@@ -111,23 +134,27 @@ export class Keeper {
     if (!this.#ports.ifRoom(() => store.create(record, idempotency))) return diskFull
     const supervision = new Supervision(record, this.#settings.supervision, this.#ports)
     if (isFollowed) supervision.setDrivers(1, null)
+    const { places } = this.#admission
     if (mustWait) {
-      this.#enlist(supervision)
-      this.#queue.push({ supervision, plan: plan.value })
+      const stay = places.wait(starter, { supervision, planned: plan.value.spec, decide })
+      this.#enlist(supervision, { starter, stay })
       return ok({ record, repeated: false })
     }
+    const stay = places.take(starter)
     const started = this.#launch(supervision, plan.value)
     if (!started.ok) {
+      stay.end()
       // Nothing refused was partly done: the attempt leaves no execution behind.
       const isWithdrawn = this.#ports.withReserve(() => store.withdraw(record.id, idempotency))
-      if (!isWithdrawn) this.#failToStart(supervision, started.failure)
+      if (!isWithdrawn)
+        void supervision.endUnstarted(startFailed(started.failure, this.#ports.redaction))
       return started
     }
-    this.#enlist(supervision)
+    this.#enlist(supervision, { starter, stay })
     return ok({ record: started.value, repeated: false })
   }
 
-  async control(order: KeeperParams<"control">): Promise<Result<ControlResult, Failure>> {
+  async control(order: Order): Promise<Result<ControlResult, Failure>> {
     const { executionId: execution_id, type } = order
     const supervision = this.#live.get(execution_id)
     if (supervision === undefined) return this.#notLive(execution_id, type)
@@ -157,7 +184,7 @@ export class Keeper {
     }
   }
 
-  async input(params: KeeperParams<"input">): Promise<Result<InputResult, Failure>> {
+  async input(params: Input): Promise<Result<InputResult, Failure>> {
     const supervision = this.#live.get(params.executionId)
     if (supervision === undefined) return this.#notLive(params.executionId, "input")
     using held = this.#waitingInput.hold(params.data.length)
@@ -216,33 +243,44 @@ export class Keeper {
   }
 
   async cancel(supervision: Supervision, cause: StopCause) {
-    const at = this.#queue.findIndex((waiting) => waiting.supervision === supervision)
-    if (at < 0) return supervision.stop(cause)
-    this.#queue.splice(at, 1)
-    this.#leavingQueue.add(supervision.record.id)
+    const visit = this.#visits.get(supervision.record.id)
+    if (visit?.stay.withdraw() !== true) return supervision.stop(cause)
     await supervision.endUnstarted({ kind: "stop-requested", cause })
     return { stopped: [], survivors: [] }
   }
 
-  #enlist(supervision: Supervision): void {
+  #enlist(supervision: Supervision, visit: Visit): void {
     const { id } = supervision.record
     this.#live.set(id, supervision)
+    this.#visits.set(id, visit)
     const leave = () => {
+      this.disk.ended({ starter: visit.starter, bytes: retainedBytes(supervision.transcriptFacts) })
       this.#live.delete(id)
-      this.#leavingQueue.delete(id)
+      this.#visits.delete(id)
+      visit.stay.end()
       this.#fillPlaces()
     }
     void supervision.ended.then(leave)
   }
 
+  *#liveShares(): Iterable<LiveShare> {
+    for (const [id, { starter }] of this.#visits) {
+      const supervision = this.#live.get(id)
+      if (supervision !== undefined)
+        yield { starter, bytes: retainedBytes(supervision.transcriptFacts) }
+    }
+  }
+
   #fillPlaces(): void {
-    while (!this.#isShuttingDown && this.#runningCount() < this.#settings.maxExecutions) {
-      const waiting = this.#queue.shift()
-      if (waiting === undefined) return
-      const { supervision, plan } = waiting
+    while (!this.#isShuttingDown) {
+      const waiting = this.#admission.places.admit()
+      if (waiting === null) return
+      const { supervision, planned, decide } = waiting
       supervision.admit()
-      const started = this.#launch(supervision, plan)
-      if (!started.ok) this.#failToStart(supervision, started.failure)
+      const plan = sameAsPlanned(planned, decide()) // files had time to change
+      const started = plan.ok ? this.#launch(supervision, plan.value) : plan
+      if (!started.ok)
+        void supervision.endUnstarted(startFailed(started.failure, this.#ports.redaction))
     }
   }
 
@@ -256,43 +294,7 @@ export class Keeper {
     }
   }
 
-  #failToStart(supervision: Supervision, { message, details }: Failure): void {
-    const errno = typeof details?.["errno"] === "string" ? details["errno"] : "unknown"
-    void supervision.endUnstarted({ kind: "start-failed", errno, message })
-  }
-
-  #runningCount(): number {
-    return this.#live.size - this.#waitingCount()
-  }
-
-  #waitingCount(): number {
-    return this.#queue.length + this.#leavingQueue.size
-  }
-
-  #repeat(
-    key: string,
-    fingerprint: string,
-    earlier: { fingerprint: string; record: ExecutionRecord | null },
-  ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
-    if (earlier.fingerprint !== fingerprint) {
-      const message = `The idempotency key ${JSON.stringify(key)} was used for another request.`
-      return fail(failure("IDEMPOTENCY_MISMATCH", message))
-    }
-    if (earlier.record === null) {
-      const message = `What was started with the key ${JSON.stringify(key)} has been removed.`
-      return fail(failure("EXPIRED", message))
-    }
-    const record = this.#live.get(earlier.record.id)?.record ?? earlier.record
-    return ok({ record, repeated: true })
-  }
-
   #notLive(id: ExecutionId, verb: string): Result<never, Failure> {
-    const state = this.#ports.store.find(id)?.state.kind
-    if (state === undefined) {
-      return fail(failure("PROCESS_NOT_FOUND", `There is no execution ${id}.`))
-    }
-    const why = state === "ended" ? "has ended" : `was left ${state}`
-    const message = `Execution ${id} ${why}: ${verb} comes too late.`
-    return fail(failure("WRONG_STATE", message, { state }))
+    return tooLate(id, this.#ports.store.find(id)?.state.kind ?? null, verb)
   }
 }

@@ -1,24 +1,25 @@
-import { basename } from "node:path"
-import { allowsProgram, changesWhatRuns, type Policy } from "../execution/policy.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
-import type { Budget, ExecutionSpec, ResourceLimits } from "../execution/spec.ts"
+import type { Budget, ExecutionSpec } from "../execution/spec.ts"
 import { readCommand } from "../execution/words.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
+import {
+  checkLine,
+  checkWords,
+  denied,
+  type LaunchRules,
+  plannedDirectory,
+  plannedProgram,
+} from "./allowed-launch.ts"
+import { type LimitSettings, plannedLimits, tooMuchAsked } from "./planned-limits.ts"
 import type { Launch, Programs } from "./ports.ts"
 
-export type PlanSettings = {
-  shell: string
-  policy: Policy
-  /** What every child gets: the service's own environment, without what is its own business. */
-  baseEnv: Record<string, string>
-  cwd: string
-  budget: Budget
-  wallTimeoutMs: number | null
-  idleTimeoutMs: number | null
-  limits: ResourceLimits
-  enforceable: ReadonlySet<keyof ResourceLimits>
-}
+export type PlanSettings = LaunchRules &
+  LimitSettings & {
+    budget: Budget
+    wallTimeoutMs: number | null
+    idleTimeoutMs: number | null
+  }
 
 export type Plan = { spec: ExecutionSpec; launch: Omit<Launch, "executionId"> }
 
@@ -27,38 +28,28 @@ export function planExecution(
   request: ExecuteParams,
   settings: PlanSettings,
   programs: Programs,
+  exempt: boolean,
 ): Result<Plan, Failure> {
-  const wanted = wantedArgv(request, settings.shell)
+  const line = checkLine(request, settings)
+  if (!line.ok) return line
+  const wanted = wantedArgv(request, settings)
   if (!wanted.ok) return wanted
   const { argv, shell } = wanted.value
-  const { policy } = settings
-
+  const tooMuch = tooMuchAsked(request, settings, exempt)
+  if (tooMuch !== null) return fail(tooMuch)
   const limits = plannedLimits(request, settings)
   if (!limits.ok) return limits
-  const variables = Object.keys(request.env ?? {})
-  const loader = policy.kind === "everything" ? undefined : variables.find(changesWhatRuns)
-  if (loader !== undefined) {
-    return denied(`with an allow-list, a request must not set ${loader}, which changes what runs`)
-  }
+  const words = checkWords(argv, request.env ?? {}, settings)
+  if (!words.ok) return words
 
   const env = { ...settings.baseEnv, ...request.env }
   if (request.terminal !== undefined) env["TERM"] ??= "xterm-256color"
-  const cwd = request.cwd ?? settings.cwd
-  const [name = ""] = argv
-  const program = programs.locate(name, env["PATH"] ?? "", cwd)
-  if (!program.ok) {
-    const { errno, message } = program.failure
-    if (policy.kind === "allow-list") return denied(`${name} is not on the allow-list`)
-    return fail(failure("SPAWN_FAILED", `Could not start: ${message}.`, { errno }))
-  }
-  const { path, realPath } = program.value
-  if (!allowsProgram(policy, { realPath, name: basename(path) })) {
-    return denied(
-      shell
-        ? `the command needs the shell, and ${path} is not on the allow-list`
-        : `${path} is not on the allow-list`,
-    )
-  }
+  const directory = plannedDirectory(request.cwd, settings, programs)
+  if (!directory.ok) return directory
+  const cwd = directory.value
+  const where = { path: env["PATH"] ?? "", cwd }
+  const program = plannedProgram(wanted.value, where, settings.policy, programs)
+  if (!program.ok) return program
 
   const { budget, labels, stdin, on_disconnect: onDisconnect } = request
   const spec: ExecutionSpec = {
@@ -66,18 +57,21 @@ export function planExecution(
     argv,
     shell,
     cwd,
-    envNames: variables.toSorted(),
+    envNames: Object.keys(request.env ?? {}).toSorted(),
     stdin: request.terminal === undefined ? stdin : "pipe",
     terminal: request.terminal ?? null,
-    wallTimeoutMs: request.timeout === undefined ? settings.wallTimeoutMs : request.timeout * 1000,
+    wallTimeoutMs: wallTimeoutMs(request, settings),
     idleTimeoutMs:
       request.idle_timeout === undefined ? settings.idleTimeoutMs : request.idle_timeout * 1000,
     budget: {
-      bytes: budget?.bytes ?? settings.budget.bytes,
+      bytes: Math.min(
+        budget?.bytes ?? settings.budget.bytes,
+        exempt ? Infinity : settings.retainBytesPerPrincipal,
+      ),
       lines: budget?.lines ?? settings.budget.lines,
       policy: budget?.policy ?? (request.terminal ? "drop-oldest" : settings.budget.policy),
     },
-    limits: limits.value,
+    ...limits.value,
     onDisconnect,
     labels,
   }
@@ -85,20 +79,37 @@ export function planExecution(
   return ok({
     spec,
     launch: {
-      argv: [path, ...argv.slice(1)],
-      argv0: name,
+      argv: [program.value.file, ...argv.slice(1)],
+      argv0: program.value.argv0,
       cwd,
       env,
       stdin: spec.stdin,
       terminal,
-      limits: limits.value,
+      limits: limits.value.limits,
+      limitsHeldBy: limits.value.limitsHeldBy,
+      user: settings.user,
     },
   })
 }
 
+/** An execution that waited is what its record says, or it is not started. */
+export function sameAsPlanned(
+  earlier: ExecutionSpec,
+  plan: Result<Plan, Failure>,
+): Result<Plan, Failure> {
+  if (!plan.ok || JSON.stringify(plan.value.spec) === JSON.stringify(earlier)) return plan
+  return denied("directory", "what it would run in has changed while it waited")
+}
+
+function wallTimeoutMs(request: ExecuteParams, settings: PlanSettings): number | null {
+  const wantedMs = request.timeout === undefined ? settings.wallTimeoutMs : request.timeout * 1000
+  const holdsMs = Math.min(wantedMs ?? Infinity, settings.maxWallTimeoutMs)
+  return holdsMs === Infinity ? null : holdsMs
+}
+
 function wantedArgv(
   request: ExecuteParams,
-  shell: string,
+  { shell, policy }: LaunchRules,
 ): Result<{ argv: string[]; shell: boolean }, Failure> {
   if (request.argv !== undefined) return ok({ argv: request.argv, shell: false })
   const command = request.command ?? ""
@@ -112,39 +123,7 @@ function wantedArgv(
     form.failure.kind === "empty"
       ? "The command is empty."
       : `The command ends inside a quote: ${form.failure.quote} is not closed.`
+  if (policy.kind === "allow-list")
+    return fail(failure("SECURITY_DENIED", message, { rule: "line" }))
   return fail(failure("INVALID_PARAMS", message))
-}
-
-/** A limit that nobody would enforce is refused: a receipt must not claim it. */
-function plannedLimits(
-  request: ExecuteParams,
-  settings: Pick<PlanSettings, "limits" | "enforceable">,
-): Result<ResourceLimits, Failure> {
-  const limits: ResourceLimits = {
-    memoryBytes: request.limits?.memory ?? settings.limits.memoryBytes,
-    cpus: request.limits?.cpu ?? settings.limits.cpus,
-    pids: request.limits?.pids ?? settings.limits.pids,
-  }
-  const refused = unenforceable(limits, settings.enforceable)
-  if (refused === null) return ok(limits)
-  const message = `A limit of ${refused} cannot be enforced here: it needs a cgroup controller.`
-  return fail(failure("INVALID_PARAMS", message, { limit: refused }))
-}
-
-/** The first limit asked for that this machine cannot hold anything to. */
-export function unenforceable(
-  limits: ResourceLimits,
-  enforceable: ReadonlySet<keyof ResourceLimits>,
-): string | null {
-  const kinds = [
-    { key: "memoryBytes", name: "memory" },
-    { key: "cpus", name: "cpu" },
-    { key: "pids", name: "pids" },
-  ] as const
-  const first = kinds.find(({ key }) => limits[key] !== null && !enforceable.has(key))
-  return first?.name ?? null
-}
-
-function denied(why: string): Result<never, Failure> {
-  return fail(failure("SECURITY_DENIED", `Refused: ${why}.`))
 }

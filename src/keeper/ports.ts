@@ -1,4 +1,5 @@
 import type { ExecutionId } from "../execution/id.ts"
+import type { ProgramFiles } from "../execution/policy.ts"
 import type { SignedReceipt } from "../execution/receipt.ts"
 import type {
   ContainmentMode,
@@ -12,11 +13,13 @@ import type {
   TranscriptHashes,
 } from "../execution/record.ts"
 import type { Result } from "../execution/result.ts"
-import type { Budget, ResourceLimits, TerminalSize } from "../execution/spec.ts"
+import type { RunAs } from "../execution/run-as.ts"
+import type { Budget, LimitsHeldBy, ResourceLimits, TerminalSize } from "../execution/spec.ts"
 import type { ExecutionEvent, Exit } from "../execution/state.ts"
+import type { AuditNote } from "../protocol/audit-entry.ts"
 import type { KeeperMessage } from "../protocol/ipc.ts"
 
-/** What the keeper needs of the world. Adapters live in process/, transcript/ and journal/. */
+/** What the keeper needs of the world. Adapters: process/, transcript/, journal/ and audit/. */
 
 export interface Clock {
   /** For people and records. */
@@ -47,14 +50,15 @@ export type Launch = {
   stdin: "closed" | "pipe"
   terminal: TerminalSize | null
   limits: ResourceLimits
+  /** Whom it runs as; null is the service's own user. */
+  user: RunAs | null
+  limitsHeldBy: LimitsHeldBy
 }
 
 export type SpawnFailure = { errno: string; message: string }
 
 export interface Spawner {
   readonly containment: ContainmentMode
-  /** Which of the limits this machine can hold an execution to. */
-  readonly enforceable: ReadonlySet<keyof ResourceLimits>
   spawn(launch: Launch): Result<Child, SpawnFailure>
 }
 
@@ -66,6 +70,10 @@ export type Program = { path: string; realPath: string }
 export interface Programs {
   /** Finds what would be executed: a path as it stands, a bare name along PATH. */
   locate(name: string, path: string, cwd: string): Result<Program, SpawnFailure>
+  /** Every file that starting it loads by name; the failure says why that cannot be told. */
+  filesOf(program: Program, path: string): Result<ProgramFiles, string>
+  /** Where a path really leads, if a child can be started there. */
+  directory(path: string): Result<string, SpawnFailure>
 }
 
 export interface Child {
@@ -135,6 +143,23 @@ export interface TranscriptWriter {
   [Symbol.dispose](): void
 }
 
+/** Takes what the user's patterns match out, before it reaches the disk. */
+export interface Redaction {
+  stream(): OutputRedactor
+  text(text: string): { text: string; count: number }
+  /** Of words beside each other, in which a match may go from one to the next. */
+  words(words: readonly string[]): { words: string[]; count: number }
+}
+
+export interface OutputRedactor {
+  /** How often something was taken out. */
+  readonly count: number
+  /** Answers what may be recorded; the beginning of what may be a match is held back. */
+  push(bytes: Uint8Array): Uint8Array
+  /** Answers what was held. */
+  end(): Uint8Array
+}
+
 export type RecoveredTranscript = {
   facts: TranscriptFacts
   hashes: TranscriptHashes | null
@@ -174,6 +199,8 @@ export interface Journal {
   unfinished(): ExecutionRecord[]
   /** Ended executions whose transcript is still kept, oldest end first. */
   endedWithTranscript(): Array<{ id: ExecutionId; endedAt: string; bytes: number }>
+  /** The same, by whom they were started. */
+  endedByPrincipal(): Array<{ id: ExecutionId; principal: string; bytes: number }>
   transcriptRemoved(id: ExecutionId): void
   remove(id: ExecutionId): void
   /** An execution that could not be started never was: neither it nor its key is remembered. */
@@ -184,6 +211,11 @@ export interface Journal {
 
 export interface ReceiptSigner {
   sign(record: ExecutionRecord): SignedReceipt
+}
+
+export interface Audit {
+  /** Adds a line to the audit trail. What cannot be written is counted, and told later. */
+  note(note: AuditNote): void
 }
 
 // --- the gateway ---------------------------------------------------------------------------------

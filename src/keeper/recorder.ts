@@ -1,14 +1,16 @@
 import { LoopShare } from "../execution/loop-share.ts"
 import type { Position, StreamName } from "../execution/record.ts"
 import type { Budget, TerminalSize } from "../execution/spec.ts"
-import { elapse } from "./elapse.ts"
-import type { ChildOutput, Clock, TranscriptWriter } from "./ports.ts"
+import { elapse, nextTurn } from "./elapse.ts"
+import type { ChildOutput, Clock, OutputRedactor, Redaction, TranscriptWriter } from "./ports.ts"
 
 export type RecorderEvents = {
   /** So many bytes were recorded, or at least taken from the child. */
   advanced(bytes: number): void
   blockedChanged(isBlocked: boolean): void
   diskFull(): void
+  /** More came than the limit of all output; what comes from now on is only counted. */
+  outputLimit(): void
 }
 
 export type RecorderSettings = {
@@ -17,12 +19,20 @@ export type RecorderSettings = {
   terminal: TerminalSize | null
   /** Once a budget has wrapped, a child is read no faster than this. */
   throttleBytesPerSecond: number
+  /** Of both streams, retained or not; null is no limit. */
+  outputLimitBytes: number | null
+  redaction: Redaction | null
 }
+
+type Source = { stream: StreamName; output: ChildOutput; redactor: OutputRedactor | null }
 
 /** What a wrapped budget may cost in files made and unlinked. */
 const segmentsPerSecond = 1000
 const segmentsPerBudget = 16
 const shortestThrottleMs = 5
+
+const redactedAtOnceBytes = 64 * 1024
+const longTurnMs = 2
 
 /** There is one event loop, whatever number of floods there is: the most of a pipe, then others. */
 const reading = new LoopShare(256 * 1024, (run) => void setImmediate(run))
@@ -37,7 +47,8 @@ export class Recorder {
   readonly #events: RecorderEvents
   readonly #policy: Budget["policy"]
   readonly #throttledBytesPerMs: number
-  readonly #outputs: ReadonlyArray<{ stream: StreamName; output: ChildOutput }>
+  readonly #outputLimitBytes: number
+  readonly #sources: readonly Source[]
   readonly #released = new AbortController()
   #waiting: Array<() => void> = []
   #floor: Position | null = null
@@ -53,11 +64,13 @@ export class Recorder {
     clock: Clock,
     events: RecorderEvents,
   ) {
-    this.#outputs = outputs
+    const { redaction } = settings
+    this.#sources = outputs.map((one) => ({ ...one, redactor: redaction?.stream() ?? null }))
     this.#transcript = transcript
     this.#clock = clock
     this.#events = events
     this.#policy = settings.budget.policy
+    this.#outputLimitBytes = settings.outputLimitBytes ?? Infinity
     const segmentBytes = settings.budget.bytes / segmentsPerBudget
     this.#throttledBytesPerMs =
       settings.terminal === null
@@ -78,6 +91,13 @@ export class Recorder {
     return this.#takenBytes
   }
 
+  /** How often something was taken out, by stream. */
+  get redacted(): Record<StreamName, number> {
+    const counts = { stdout: 0, stderr: 0 }
+    for (const { stream, redactor } of this.#sources) counts[stream] = redactor?.count ?? 0
+    return counts
+  }
+
   /** Up to where every driver has taken the output; null when nobody drives. */
   setFloor(floor: Position | null): void {
     this.#floor = floor
@@ -95,19 +115,25 @@ export class Recorder {
   /** Gives up on pipes that somebody else holds open. */
   cancel(): void {
     this.release()
-    for (const { output } of this.#outputs) output.cancel()
+    for (const { output } of this.#sources) output.cancel()
+  }
+
+  /** The same, and waits: after it nothing more is recorded. */
+  async abandon(): Promise<void> {
+    this.cancel()
+    await this.done.catch(() => undefined) // whoever waits for `failed` is told
   }
 
   async #pumpAll(): Promise<void> {
-    await Promise.all(this.#outputs.map((one) => this.#pump(one)))
+    await Promise.all(this.#sources.map((source) => this.#pump(source)))
     this.#isDone = true
   }
 
-  async #pump({ stream, output }: { stream: StreamName; output: ChildOutput }): Promise<void> {
+  async #pump(source: Source): Promise<void> {
     while (true) {
       if (this.#policy === "block") await this.#room()
-      const taken = await this.#take(stream, output)
-      if (taken === null) return
+      const taken = await this.#take(source)
+      if (taken === null) return this.#recordRest(source)
       // Others have their turn after every read, and the pipe fills meanwhile: a flood is read in
       // large pieces, at less than half the cost.
       await new Promise<void>((resolve) => {
@@ -121,16 +147,47 @@ export class Recorder {
   }
 
   /** Reads and records one piece, and keeps nothing of it: with many floods the turn is far. */
-  async #take(stream: StreamName, output: ChildOutput): Promise<number | null> {
-    const bytes = await output.read()
+  async #take(source: Source): Promise<number | null> {
+    const bytes = await source.output.read()
     if (bytes === null) return null
-    this.#takenBytes += bytes.length
-    this.#record(stream, bytes)
+    if (source.redactor === null) this.#accept(source, bytes)
+    else await this.#acceptInParts(source, bytes)
     this.#events.advanced(bytes.length)
     return bytes.length
   }
 
+  /** A text can be hard on the patterns: then others have their turn between two parts of it. */
+  async #acceptInParts(source: Source, bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; at += redactedAtOnceBytes) {
+      const startedMs = this.#clock.monotonicMs()
+      this.#accept(source, bytes.subarray(at, at + redactedAtOnceBytes))
+      if (this.#clock.monotonicMs() - startedMs > longTurnMs) await nextTurn()
+    }
+  }
+
+  /** At a limit of output, the record ends with the byte that was one too many, to show it. */
+  #accept({ stream, redactor }: Source, bytes: Uint8Array): void {
+    const roomBytes = Math.max(0, this.#outputLimitBytes + 1 - this.#takenBytes)
+    this.#takenBytes += bytes.length
+    const isTooMuch = bytes.length >= roomBytes
+    const kept = isTooMuch ? bytes.subarray(0, roomBytes) : bytes
+    this.#record(stream, redactor === null ? kept : redactor.push(kept))
+    if (!isTooMuch) return
+    if (roomBytes > 0) this.#events.outputLimit()
+    this.#transcript.discard(bytes.subarray(roomBytes))
+  }
+
+  /** What was held back as the beginning of a match that never came. */
+  async #recordRest({ stream, redactor }: Source): Promise<void> {
+    const rest = redactor?.end() ?? null
+    if (rest === null || rest.length === 0) return
+    if (this.#policy === "block") await this.#room()
+    this.#record(stream, rest)
+    this.#events.advanced(0)
+  }
+
   #record(stream: StreamName, bytes: Uint8Array): void {
+    if (bytes.length === 0) return
     if (this.#isDiskFull) {
       this.#transcript.discard(bytes)
       return

@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from "../execution/record.ts"
-import { transition } from "../execution/state.ts"
-import type { Clock, Journal, ReceiptSigner, Sweep, TranscriptStore } from "./ports.ts"
+import { endedRecord } from "./ended-record.ts"
+import type { Clock, Journal, ReceiptSigner, Redaction, Sweep, TranscriptStore } from "./ports.ts"
 
 /**
  * Gives every execution that a dead keeper left without an end its true one: `lost`, with the
@@ -11,9 +11,10 @@ export async function recover(ports: {
   transcripts: TranscriptStore
   signer: ReceiptSigner
   clock: Clock
+  redaction: Redaction | null
   sweep: (records: readonly ExecutionRecord[]) => Promise<ReadonlyMap<string, Sweep>>
 }): Promise<ExecutionRecord[]> {
-  const { journal, transcripts, signer, clock, sweep } = ports
+  const { journal, transcripts, signer, clock, redaction, sweep } = ports
   removeStrays(journal, transcripts)
   const unfinished = journal.unfinished()
   const sweeps = await sweep(unfinished)
@@ -21,15 +22,14 @@ export async function recover(ports: {
     const transcript = transcripts.recover(found.id)
     const swept = sweeps.get(found.id)
     const event = { kind: "lost" as const, reason: lossReason(found, transcript?.truncatedBytes) }
-    const record: ExecutionRecord = {
-      ...found,
-      state: transition(found.state, event),
-      endedAt: clock.now().toISOString(),
-      blocked: false,
-      transcript: transcript?.facts ?? found.transcript,
+    const left = { ...found, transcript: transcript?.facts ?? found.transcript }
+    const ending = {
+      use: found.use,
       hashes: transcript?.hashes ?? null,
       survivors: swept?.survivors ?? [],
+      endedAt: clock.now().toISOString(),
     }
+    const record = endedRecord(left, [event], ending, redaction)
     journal.end([event], record, signer.sign(record))
     return record
   })
@@ -53,7 +53,11 @@ function lossReason(record: ExecutionRecord, truncatedBytes = 0): string {
 }
 
 /** What the journal is not told of each time, and no file keeps: the record must not claim it. */
-function uncountedIn({ spec, state }: ExecutionRecord): string[] {
+function uncountedIn({ spec, state, redacted }: ExecutionRecord): string[] {
   const isDropping = state.kind === "stopping" && state.cause === "disk-full"
-  return [...(spec.stdin === "pipe" ? ["input"] : []), ...(isDropping ? ["dropped output"] : [])]
+  return [
+    ...(spec.stdin === "pipe" ? ["input"] : []),
+    ...(isDropping ? ["dropped output"] : []),
+    ...(redacted === null ? [] : ["redacted output"]),
+  ]
 }

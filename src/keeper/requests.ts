@@ -2,6 +2,7 @@ import { hasEnded } from "../execution/record.ts"
 import { ok, type Result } from "../execution/result.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import { isKeeperMethod, type KeeperMethod, keeperMethods } from "../protocol/ipc.ts"
+import type { AuditedKeeper } from "./audited-keeper.ts"
 import type { Keeper } from "./keeper.ts"
 import type { News } from "./news.ts"
 
@@ -15,24 +16,26 @@ export function answerRequest(
   method: string,
   params: unknown,
   keeper: Keeper,
+  audited: AuditedKeeper,
   news: News,
 ): Outcome | Promise<Outcome> {
   if (!isKeeperMethod(method)) {
     return { ok: false, failure: failure("INTERNAL", `The keeper has no method ${method}.`) }
   }
-  return handle(method, params, keeper, news)
+  return handle(method, params, keeper, audited, news)
 }
 
 function handle(
   method: KeeperMethod,
   params: unknown,
   keeper: Keeper,
+  audited: AuditedKeeper,
   news: News,
 ): Outcome | Promise<Outcome> {
   switch (method) {
     case "start": {
-      const { principal, request, follow } = keeperMethods.start.params.parse(params)
-      const started = keeper.start(principal, request, follow)
+      const { origin, exempt, request, follow } = keeperMethods.start.params.parse(params)
+      const started = audited.start(origin, exempt, request, follow)
       // What was found again may be unfollowed at this very moment, by its readers of before: only
       // a `follow` of its own tells which of the two comes last.
       if (started.ok && follow && !started.value.repeated && !hasEnded(started.value.record)) {
@@ -41,13 +44,16 @@ function handle(
       return started
     }
     case "control":
-      return keeper.control(keeperMethods.control.params.parse(params))
+      return audited.control(keeperMethods.control.params.parse(params))
     case "input":
-      return keeper.input(keeperMethods.input.params.parse(params))
+      return audited.input(keeperMethods.input.params.parse(params))
     case "resize":
       return keeper.resize(keeperMethods.resize.params.parse(params))
     case "remove":
-      return keeper.remove(keeperMethods.remove.params.parse(params).executionId)
+      return audited.remove(keeperMethods.remove.params.parse(params))
+    case "audit":
+      audited.refusedElsewhere(keeperMethods.audit.params.parse(params).refusals)
+      return ok({})
     case "live":
       return ok({ records: keeper.records() })
     case "find": {

@@ -1,44 +1,52 @@
 import { createHash } from "node:crypto"
-import { existsSync } from "node:fs"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { AuditLogSettings } from "../audit/audit-log.ts"
 import type { Config } from "../config.ts"
-import type { AllowedProgram, Policy } from "../execution/policy.ts"
+import { isErrno } from "../execution/errno.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
 import type { ResourceLimits } from "../execution/spec.ts"
 import type { Containment } from "../process/containment.ts"
-import { programs } from "../process/programs.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
 import type { GatewaySettings } from "../protocol/ipc.ts"
+import { readPatternFile } from "../redaction/pattern-file.ts"
+import type { Redaction } from "../redaction/redaction.ts"
+import type { LaunchRules } from "./allowed-launch.ts"
+import type { DiskSettings } from "./disk-use.ts"
 import type { KeeperSettings } from "./keeper.ts"
+import { unenforceable, whatItNeeds } from "./planned-limits.ts"
+import { policyKindOf } from "./policy-in-force.ts"
 import type { RetentionSettings } from "./retention.ts"
 import type { StateDirectory } from "./state-directory.ts"
 
 /** From SIGKILL to calling what is left a survivor. */
 const killLimitMs = 5000
 
-type ServiceSurroundings = {
-  version: string
-  env: Record<string, string | undefined>
-  cwd: string
-}
+type ServiceSurroundings = { version: string }
 
 export function keeperSettings(
   config: Config,
-  options: ServiceSurroundings,
+  rules: () => LaunchRules,
   containment: Containment,
 ): KeeperSettings {
   return {
     maxExecutions: config.maxExecutions,
     maxQueue: config.maxQueue,
-    plan: {
-      shell: config.shell ?? (existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh"),
-      policy: policyOf(config, options),
-      baseEnv: childEnvironment(options.env),
-      cwd: options.cwd,
+    maxExecutionsPerPrincipal: config.maxExecutionsPerPrincipal,
+    maxQueuePerPrincipal: config.maxQueuePerPrincipal,
+    startsPerMinute: config.startsPerMinute,
+    ...diskSettings(config),
+    plan: () => ({
+      ...rules(),
       budget: { bytes: config.budgetBytes, lines: config.budgetLines, policy: config.budgetPolicy },
       wallTimeoutMs: config.wallTimeoutMs,
       idleTimeoutMs: config.idleTimeoutMs,
       limits: limitsOf(config),
-      enforceable: containment.enforceable,
-    },
+      holders: containment.holders,
+      maxWallTimeoutMs: config.maxWallTimeoutMs ?? Infinity,
+      maxOutputBytes: config.maxOutputBytes ?? Infinity,
+      retainBytesPerPrincipal: config.retainBytesPerPrincipal,
+    }),
     supervision: {
       graceMs: config.graceMs,
       killLimitMs,
@@ -49,11 +57,27 @@ export function keeperSettings(
   }
 }
 
-export function limitsOf(config: Config): ResourceLimits {
+/** Why the service cannot hold executions to what it is configured for; null when it can. */
+export function limitNotHeld(config: Config, { holders }: Containment): string | null {
+  const unheld = unenforceable(limitsOf(config), holders)
+  if (unheld === null) return null
+  const flag = unheld === "cpu" ? "cpus" : unheld
+  const why = `${whatItNeeds[unheld]} (see \`cc-executor doctor\`)`
+  return `The limit --limit-${flag} cannot be enforced: ${why}.`
+}
+
+function limitsOf(config: Config): ResourceLimits {
   return {
     memoryBytes: config.limitMemoryBytes,
     cpus: config.limitCpus,
     pids: config.limitPids,
+  }
+}
+
+function diskSettings(config: Config): DiskSettings {
+  return {
+    maxDiskBytes: config.maxDiskBytes ?? Infinity,
+    retainBytesPerPrincipal: config.retainBytesPerPrincipal,
   }
 }
 
@@ -64,51 +88,86 @@ export function retentionSettings(config: Config): RetentionSettings {
     recordsMs: config.retainRecordsMs,
     keysMs: config.retainKeysMs,
     diskFloorBytes: config.diskFloorBytes,
+    ...diskSettings(config),
   }
 }
 
-function policyOf(config: Config, options: ServiceSurroundings): Policy {
-  if (config.allowedCommands === null) return { kind: "everything" }
-  const path = options.env["PATH"] ?? ""
-  const allowed: AllowedProgram[] = []
-  for (const name of config.allowedCommands) {
-    const found = programs.locate(name, path, options.cwd)
-    if (!found.ok) continue // what is not there cannot be run either
-    allowed.push({ realPath: found.value.realPath, name: name.slice(name.lastIndexOf("/") + 1) })
+export function auditSettings(config: Config, state: StateDirectory): AuditLogSettings {
+  return {
+    directory: join(state.path, "audit"),
+    fileBytes: config.auditFileBytes,
+    files: config.auditFiles,
   }
-  return { kind: "allow-list", programs: allowed }
 }
 
-/** What steers this service, or the runtime it is made of, is not for the children. */
-function childEnvironment(env: Record<string, string | undefined>): Record<string, string> {
-  const own = /^(CC_EXECUTOR_|BUN_|NODE_CHANNEL|npm_)/
-  const entries = Object.entries(env).filter(([name]) => !own.test(name))
-  return Object.fromEntries(
-    entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
+/** The user's patterns; null where there are none. What is wrong with them says where, and why. */
+export function redactionOf({ redactFile }: Config): Result<Redaction | null, string> {
+  if (redactFile === null) return ok(null)
+  const text = readText(redactFile)
+  if (!text.ok) return fail(`The patterns to redact could not be read: ${text.failure}.`)
+  const redaction = readPatternFile(text.value)
+  if (redaction.ok) return redaction
+  return fail(`--redact-file ${redactFile}, ${redaction.failure.join("; ")}.`)
+}
+
+function readText(path: string): Result<string, string> {
+  try {
+    return ok(readFileSync(path, "utf8"))
+  } catch (error) {
+    const isExpected = isErrno(error, "ENOENT", "EACCES", "EISDIR", "ENOTDIR")
+    if (!isExpected || !(error instanceof Error)) throw error
+    return fail(error.message)
+  }
 }
 
 export function gatewaySettings(
   config: Config,
   options: ServiceSurroundings,
   state: StateDirectory,
-  instance: string,
-  containment: Containment,
+  { instance, containment }: { instance: string; containment: Containment },
 ): GatewaySettings {
   return {
     stateDir: state.path,
     socketPath: state.socketPath,
     journalPath: state.journalPath,
     transcriptsPath: state.transcriptsPath,
-    listen: { hosts: config.port === null ? [] : config.hosts, port: config.port ?? 0 },
+    listen: {
+      hosts: config.port === null ? [] : config.hosts,
+      port: config.port ?? 0,
+      tls: tlsFiles(config),
+    },
+    clientCertScopes: config.clientCertScopes,
     version: options.version,
     instance,
+    access: {
+      trustsLoopback: trustsLoopback(config),
+      ownUid: process.getuid?.() ?? 0,
+      allowedHosts: config.allowedHosts ?? [],
+      allowedOrigins: config.allowedOrigins ?? [],
+      maxConnectionsPerAddress: config.maxConnectionsPerAddress,
+      messagesPerSecond: config.messagesPerSecond,
+      requestTimeoutMs: config.requestTimeoutMs,
+    },
     maxSessions: config.maxSessions,
+    maxSessionsPerPrincipal: config.maxSessionsPerPrincipal,
     streamTimeoutMs: config.streamTimeoutMs,
     maxMessageBytes: config.maxMessageBytes,
     logLevel: config.logLevel,
     containment: containment.mode,
+    policy: policyKindOf(config),
+    runAs: config.runAs,
   }
+}
+
+function tlsFiles(config: Config): GatewaySettings["listen"]["tls"] {
+  const { port, tlsCert: cert, tlsKey: key, tlsClientCa: clientCa } = config
+  return port === null || cert === null || key === null ? null : { cert, key, clientCa }
+}
+
+/** What runs under an allow-list as this very user could come back by the port, as its owner. */
+function trustsLoopback(config: Config): boolean {
+  const couldComeBack = policyKindOf(config) === "allow-list" && config.runAs === null
+  return !couldComeBack && !config.requireToken
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from "../execution/record.ts"
 import type { ExecutionEvent } from "../execution/state.ts"
-import type { Clock, Spawner, TranscriptStore } from "./ports.ts"
+import type { Clock, Redaction, Spawner, TranscriptStore } from "./ports.ts"
 
 export type SupervisionSettings = {
   graceMs: number // from SIGTERM to SIGKILL
@@ -14,6 +14,8 @@ export type SupervisionPorts = {
   clock: Clock
   spawner: Pick<Spawner, "spawn">
   transcripts: Pick<TranscriptStore, "create">
+  /** Null where no patterns are set. */
+  redaction: Redaction | null
   /** Writes an event and the record as it is after it. Called before anybody is told. */
   journal(event: ExecutionEvent | null, record: ExecutionRecord): void
   /** Writes the end with its receipt; resolves when it is on disk, however long that takes. */

@@ -5,6 +5,7 @@ import { type ExecutionEvent, type StopCause, transition } from "../execution/st
 import { type Failure, failure, withDetails } from "../protocol/failure.ts"
 import type { InputResult } from "../protocol/methods.ts"
 import { leavesNothing, lingerUntilEmpty, readToTheEnd } from "./draining.ts"
+import { endedRecord } from "./ended-record.ts"
 import { InputQueue } from "./input-queue.ts"
 import { Lease } from "./lease.ts"
 import type { Child, Launch, TranscriptWriter } from "./ports.ts"
@@ -53,6 +54,7 @@ export class Supervision {
       ...this.#record,
       ...this.#clocks.read(),
       transcript: this.transcriptFacts,
+      redacted: this.#record.redacted && { ...this.#record.redacted, ...this.#recorder?.redacted },
       stdinBytes: this.#input?.taken ?? 0,
     }
   }
@@ -128,9 +130,8 @@ export class Supervision {
   /** Answers how many processes it reached. */
   signal(signal: number): Result<number, Failure> {
     const child = this.#childUnlessEnded()
-    return child === null
-      ? wrongState(this.#record.state, "signaled")
-      : ok(child.tree.signal(signal))
+    if (child === null) return wrongState(this.#record.state, "signaled")
+    return ok(child.tree.signal(signal))
   }
 
   async write(
@@ -186,8 +187,7 @@ export class Supervision {
     this.#input?.close()
     if (Array.isArray(exit)) {
       this.#record = { ...this.#record, survivors: exit }
-      recorder.cancel()
-      await recorder.done
+      await recorder.abandon()
       return this.#end({ kind: "lost", reason: "SIGKILL did not end it: see the survivors" })
     }
     // Kills by the machine's own memory killer are counted there too: those are no limit's doing.
@@ -234,10 +234,10 @@ export class Supervision {
 
   #recordOutput(child: Child, transcript: TranscriptWriter): Recorder {
     const { id, spec } = this.#record
-    const settings = { ...spec, ...this.#settings }
+    const settings = { ...spec, ...this.#settings, redaction: this.#ports.redaction }
     return new Recorder(child.outputs, transcript, settings, this.#ports.clock, {
       advanced: (bytes) => {
-        this.#clocks.active()
+        if (bytes > 0) this.#clocks.active()
         this.#ports.advanced(id, bytes)
       },
       blockedChanged: (blocked) => {
@@ -246,6 +246,7 @@ export class Supervision {
         this.#ports.changed(this.record)
       },
       diskFull: () => void this.stop("disk-full"),
+      outputLimit: () => void this.stop("output-limit"),
     })
   }
 
@@ -255,7 +256,7 @@ export class Supervision {
     told(error)
     this.#stop = stopAtAnyRate(child, this.#settings.killLimitMs, this.#ports.clock, told)
     const report = await this.#stop
-    this.#recorder?.cancel()
+    await this.#recorder?.abandon()
     this.#clocks.stop()
     this.#record = { ...this.#record, ...report }
     const why = error instanceof Error ? error.message : String(error)
@@ -268,14 +269,13 @@ export class Supervision {
     this.#lease?.[Symbol.dispose]()
     const transcript = this.#transcript
     await transcript?.sync().catch((error: unknown) => this.#ports.broke(this.record, error))
-    const record: ExecutionRecord = {
-      ...this.record,
+    const ending = {
       use: this.#child?.use() ?? this.#record.use,
       hashes: transcript?.hashes() ?? null,
-      blocked: false,
+      survivors: this.#record.survivors,
       endedAt: this.#ports.clock.now().toISOString(),
-      state: events.reduce(transition, this.#record.state),
     }
+    const record = endedRecord(this.record, events, ending, this.#ports.redaction)
     this.#child?.[Symbol.dispose]()
     this.#child = null
     await this.#ports.journalEnd(events, record)

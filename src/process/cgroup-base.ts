@@ -44,10 +44,15 @@ export function openCgroupBase(instance: string): Result<CgroupBase, string> {
 
 /** Makes an execution's cgroup with its limits, before anything runs in it. */
 export function makeCgroup(base: CgroupBase, id: ExecutionId, limits: ResourceLimits): string {
+  const { enforceable } = base
   const path = join(base.path, id)
   mkdirSync(path, { recursive: true }) // the base too, should somebody have tidied it up
   try {
-    limitCgroup(path, limits)
+    limitCgroup(path, {
+      memoryBytes: enforceable.has("memoryBytes") ? limits.memoryBytes : null,
+      cpus: enforceable.has("cpus") ? limits.cpus : null,
+      pids: enforceable.has("pids") ? limits.pids : null,
+    })
   } catch (error) {
     rmdirSync(path)
     throw error

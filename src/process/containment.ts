@@ -2,18 +2,21 @@ import type { ExecutionId } from "../execution/id.ts"
 import type { ContainmentMode, ProcessIdentity, ResourceUse } from "../execution/record.ts"
 import { unknownResourceUse } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
-import type { ResourceLimits } from "../execution/spec.ts"
+import type { LimitsHeldBy, ResourceLimits } from "../execution/spec.ts"
 import type { ProcessTree } from "../keeper/ports.ts"
 import { BestEffortTree } from "./best-effort-tree.ts"
 import { type CgroupBase, hasRunOutOfMemory, makeCgroup, openCgroupBase } from "./cgroup-base.ts"
 import { CgroupTree, removeEmptyCgroups } from "./cgroup-tree.ts"
 import type { Forest } from "./forest.ts"
+import { rlimitHolders } from "./rlimits.ts"
 
 /** A place for one execution's processes, made before the first of them exists. */
 export interface Enclosure {
   /** What Bun.spawn must start the leader in, if anything. */
   readonly cgroup: string | null
   enter(leader: ProcessIdentity): ProcessTree
+  /** Its members as of this very moment. */
+  membersNow(): ProcessIdentity[]
   use(): ResourceUse
   hasRunOutOfMemory(): boolean
   remove(): void
@@ -22,7 +25,8 @@ export interface Enclosure {
 /** How executions are held together on this machine. */
 export interface Containment extends Disposable {
   readonly mode: ContainmentMode
-  readonly enforceable: ReadonlySet<keyof ResourceLimits>
+  /** What can hold an execution to each limit; null for what nothing can. */
+  readonly holders: LimitsHeldBy
   /** Where the cgroups are; null in best-effort mode. */
   readonly cgroupBase: string | null
   /** Why it is not `cgroup`, for `doctor`. */
@@ -34,18 +38,29 @@ export function chooseContainment(
   wanted: "auto" | ContainmentMode,
   instance: string,
   forest: Forest,
+  childrenUid: number,
 ): Result<Containment, string> {
-  if (wanted === "best-effort") return ok(bestEffort(forest, "it was asked for"))
+  const rlimits = rlimitHolders(childrenUid)
+  if (wanted === "best-effort") return ok(bestEffort(forest, "it was asked for", rlimits))
   const base = openCgroupBase(instance)
-  if (base.ok) return ok(byCgroup(base.value))
-  if (wanted === "auto") return ok(bestEffort(forest, base.failure))
+  if (base.ok) return ok(byCgroup(base.value, rlimits))
+  if (wanted === "auto") return ok(bestEffort(forest, base.failure, rlimits))
   return fail(`containment "cgroup" was asked for, but ${base.failure}`)
 }
 
-function byCgroup(base: CgroupBase): Containment {
+/** A cgroup holds better: it counts the tree, and nobody who is not root gets out of it. */
+export function cgroupHolders({ enforceable }: CgroupBase, rlimits: LimitsHeldBy): LimitsHeldBy {
+  return {
+    memoryBytes: enforceable.has("memoryBytes") ? "cgroup" : rlimits.memoryBytes,
+    cpus: enforceable.has("cpus") ? "cgroup" : rlimits.cpus,
+    pids: enforceable.has("pids") ? "cgroup" : rlimits.pids,
+  }
+}
+
+function byCgroup(base: CgroupBase, rlimits: LimitsHeldBy): Containment {
   return {
     mode: "cgroup",
-    enforceable: base.enforceable,
+    holders: cgroupHolders(base, rlimits),
     cgroupBase: base.path,
     why: null,
     enclose(id, limits) {
@@ -54,6 +69,7 @@ function byCgroup(base: CgroupBase): Containment {
       return {
         cgroup: path,
         enter: (leader) => tree.ledBy(leader),
+        membersNow: () => tree.members(),
         use: () => tree.use(),
         hasRunOutOfMemory: () => hasRunOutOfMemory(path),
         remove: () => tree.remove(),
@@ -64,10 +80,10 @@ function byCgroup(base: CgroupBase): Containment {
   }
 }
 
-function bestEffort(forest: Forest, why: string): Containment {
+function bestEffort(forest: Forest, why: string, holders: LimitsHeldBy): Containment {
   return {
     mode: "best-effort",
-    enforceable: new Set(),
+    holders,
     cgroupBase: null,
     why,
     enclose(id) {
@@ -77,6 +93,7 @@ function bestEffort(forest: Forest, why: string): Containment {
           forest.plant(id, leader)
           return new BestEffortTree(id, forest)
         },
+        membersNow: () => forest.membersNow(id),
         use: () => unknownResourceUse,
         hasRunOutOfMemory: () => false,
         remove: () => forest.fell(id),

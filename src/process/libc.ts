@@ -17,6 +17,19 @@ function openLibc() {
       args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64],
       returns: FFIType.i64,
     },
+    socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+    send: {
+      args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32],
+      returns: FFIType.i64,
+    },
+    recv: {
+      args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32],
+      returns: FFIType.i64,
+    },
+    prlimit: {
+      args: [FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.ptr],
+      returns: FFIType.i32,
+    },
     __errno_location: { args: [], returns: FFIType.ptr },
   } as const
   return dlopen("libc.so.6", functions)
@@ -34,6 +47,16 @@ const PR_SET_CHILD_SUBREAPER = 36
 // The same numbers on every architecture: both calls are newer than the unified table.
 const SYS_pidfd_send_signal = 424
 const SYS_pidfd_open = 434
+const AF_NETLINK = 16
+const SOCK_RAW = 3
+const SOCK_CLOEXEC = 0o2000000
+const NETLINK_SOCK_DIAG = 4
+const MSG_DONTWAIT = 0x40
+
+// The same numbers on x86-64 and arm64.
+const RLIMIT_CORE = 4
+export const RLIMIT_DATA = 2
+export const RLIMIT_NPROC = 6
 
 export type Pipe = { readFd: number; writeFd: number }
 
@@ -87,6 +110,44 @@ export function openPidfd(pid: number): number | null {
 
 export function signalPidfd(pidfd: number, signal: number): boolean {
   return Number(symbols.syscall(SYS_pidfd_send_signal, pidfd, signal, 0, 0)) === 0
+}
+
+/** A socket to ask the kernel about other sockets; null where that is not offered. */
+export function openSocketDiagnostics(): number | null {
+  const fd = symbols.socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)
+  return fd >= 0 ? fd : null
+}
+
+/** The kernel answers such a question while it is asked; null when it does not. */
+export function askKernel(fd: number, question: Uint8Array, answer: Uint8Array): number | null {
+  if (Number(symbols.send(fd, ptr(question), BigInt(question.length), 0)) < 0) return null
+  const length = Number(symbols.recv(fd, ptr(answer), BigInt(answer.length), MSG_DONTWAIT))
+  return length >= 0 ? length : null
+}
+
+/** A limit beyond all others is 2⁶⁴−1. */
+export type Rlimit = { soft: bigint; hard: bigint }
+
+/** Null when there is no such process, or it is none of ours to ask about. */
+export function getRlimit(pid: number, resource: number): Rlimit | null {
+  const now = new BigUint64Array(2)
+  if (symbols.prlimit(pid, resource, null, ptr(now)) !== 0) return null
+  return { soft: now[0] ?? 0n, hard: now[1] ?? 0n }
+}
+
+/** False when there is no such process, or it may not be limited by us. */
+export function setRlimit(pid: number, resource: number, { soft, hard }: Rlimit): boolean {
+  const wanted = new BigUint64Array([soft, hard])
+  return symbols.prlimit(pid, resource, ptr(wanted), null) === 0
+}
+
+/**
+ * From now on neither this process nor its children leave a core file: it would have tokens and
+ * environments in it. A child that wants one may raise its limit again.
+ */
+export function leaveNoCoreFiles(): void {
+  const now = getRlimit(process.pid, RLIMIT_CORE)
+  if (now !== null) setRlimit(process.pid, RLIMIT_CORE, { soft: 0n, hard: now.hard })
 }
 
 type SystemError = Error & { code: string }

@@ -71,6 +71,11 @@ export function survivorOf({ pid }: ProcessIdentity): Survivor {
   return { pid, command: commandLine(pid) }
 }
 
+/** Every TCP socket of this network namespace; empty where there is no such file. */
+export function readTcpTable(family: "tcp" | "tcp6"): string {
+  return readProcFile(`/proc/net/${family}`) ?? ""
+}
+
 export function bootId(): string {
   return (readProcFile("/proc/sys/kernel/random/boot_id") ?? "unknown").trim()
 }

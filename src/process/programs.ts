@@ -1,28 +1,39 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs"
-import { isAbsolute, join, resolve } from "node:path"
+import { dirname, isAbsolute, join, resolve } from "node:path"
 import { errnoOf } from "../execution/errno.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
+import { mayAccess, type RunAs } from "../execution/run-as.ts"
 import type { Program, Programs, SpawnFailure } from "../keeper/ports.ts"
+import { programFiles } from "./program-files.ts"
+import { closedTo } from "./user-reach.ts"
 
-/** Finds programs on this machine as execvp would, and says why when it cannot. */
-export const programs: Programs = {
-  locate(name, path, cwd) {
+/**
+ * Finds programs on this machine as execvp would, and says why when it cannot: for the service's
+ * own user, or for another one that children run as.
+ */
+export function programsFor(user: RunAs | null): Programs {
+  const locate: Programs["locate"] = (name, path, cwd) => {
     if (name === "") return fail({ errno: "ENOENT", message: "the program's name is empty" })
-    if (name.includes("/")) return inspect(isAbsolute(name) ? name : resolve(cwd, name), name)
+    if (name.includes("/")) return inspect(isAbsolute(name) ? name : resolve(cwd, name), name, user)
     let refused: SpawnFailure = {
       errno: "ENOENT",
       message: `${name}: command not found in PATH (${path})`,
     }
     for (const directory of path.split(":")) {
-      const found = inspect(join(directory === "" ? cwd : directory, name), name)
+      const found = inspect(join(directory === "" ? cwd : directory, name), name, user)
       if (found.ok) return found
       if (found.failure.errno === "EACCES") refused = found.failure
     }
     return fail(refused)
-  },
+  }
+  return {
+    locate,
+    filesOf: ({ realPath }, path) => programFiles(realPath, path, locate),
+    directory: (path) => realDirectory(path, user),
+  }
 }
 
-function inspect(path: string, name: string): Result<Program, SpawnFailure> {
+function inspect(path: string, name: string, user: RunAs | null): Result<Program, SpawnFailure> {
   try {
     const found = statSync(path, { throwIfNoEntry: false }) // most places on a PATH hold nothing
     if (found === undefined) return fail(missing(name, path))
@@ -30,7 +41,11 @@ function inspect(path: string, name: string): Result<Program, SpawnFailure> {
       return fail({ errno: "EACCES", message: `${name}: ${path} is not a file` })
     }
     accessSync(path, constants.X_OK)
-    return ok({ path, realPath: realpathSync(path) })
+    const realPath = realpathSync(path)
+    if (user !== null && !mayExecute(user, realPath)) {
+      return fail({ errno: "EACCES", message: `${name}: ${notFor(user, path)}` })
+    }
+    return ok({ path, realPath })
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === "ENOENT" || errno === "ENOTDIR") return fail(missing(name, path))
@@ -43,4 +58,33 @@ function inspect(path: string, name: string): Result<Program, SpawnFailure> {
 
 function missing(name: string, path: string): SpawnFailure {
   return { errno: "ENOENT", message: `${name}: there is no file ${path}` }
+}
+
+/** Root may execute and enter more than the user that it is done for. */
+function mayExecute(user: RunAs, realPath: string): boolean {
+  if (closedTo(user, dirname(realPath)) !== null) return false
+  return mayAccess(user, statSync(realPath), "execute")
+}
+
+function realDirectory(path: string, user: RunAs | null): Result<string, SpawnFailure> {
+  try {
+    const realPath = realpathSync(path)
+    if (!statSync(realPath).isDirectory()) {
+      const message = `the working directory ${path} is not a directory`
+      return fail({ errno: "ENOTDIR", message })
+    }
+    // A child enters it before it becomes the user, who could not have.
+    const closed = user === null ? null : closedTo(user, realPath)
+    if (user === null || closed === null) return ok(realPath)
+    return fail({ errno: "EACCES", message: `the working directory ${notFor(user, closed)}` })
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === null) throw error
+    const why = errno === "ENOENT" ? "does not exist" : `cannot be entered (${errno})`
+    return fail({ errno, message: `the working directory ${path} ${why}` })
+  }
+}
+
+function notFor(user: RunAs, path: string): string {
+  return `${path} is closed to ${user.user ?? `uid ${user.uid}`}, whom children run as`
 }

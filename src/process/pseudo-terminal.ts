@@ -1,3 +1,4 @@
+import { chownSync } from "node:fs"
 import type { TerminalSize } from "../execution/spec.ts"
 import type { ChildInput, ChildOutput } from "../keeper/ports.ts"
 import { duplicate } from "./libc.ts"
@@ -20,6 +21,7 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
   readonly #arrived: Uint8Array[] = []
   readonly #openBefore = openMasters()
   #terminal: Bun.Terminal | null = null
+  #number: number | null = null
   #input: ChildInput | null = null
   #isInsideLine = false
   #ended = false
@@ -43,7 +45,13 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
     this.#terminal = terminal
     const masters = [...openMasters()]
     const master = masters.find(([number]) => !this.#openBefore.has(number))
+    this.#number = master?.[0] ?? null
     this.#input = master === undefined ? unbounded(terminal) : new PipeInput(duplicate(master[1]))
+  }
+
+  /** Makes another user its owner, as a login does: a program may want to open it by its name. */
+  giveTo({ uid, gid }: { uid: number; gid: number }): void {
+    if (this.#number !== null) chownSync(`/dev/pts/${this.#number}`, uid, gid)
   }
 
   async read(): Promise<Uint8Array | null> {

@@ -1,7 +1,9 @@
-import { closeSync, statSync, writeFileSync } from "node:fs"
+import { closeSync, fchownSync, statSync, writeFileSync } from "node:fs"
 import { errnoOf, isErrno } from "../execution/errno.ts"
 import type { ProcessIdentity, ResourceUse } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
+import type { RunAs } from "../execution/run-as.ts"
+import type { TerminalSize } from "../execution/spec.ts"
 import type { Exit } from "../execution/state.ts"
 import type { Child, Launch, SpawnFailure } from "../keeper/ports.ts"
 import type { Containment, Enclosure } from "./containment.ts"
@@ -13,6 +15,7 @@ import { readPipe } from "./pipe-output.ts"
 import { readStat } from "./proc.ts"
 import { PseudoTerminal } from "./pseudo-terminal.ts"
 import type { Reaper } from "./reaper.ts"
+import { holdByRlimits } from "./rlimits.ts"
 import { signalName } from "./signals.ts"
 
 /** When memory runs out, the kernel should take a child, not the one who keeps the record. */
@@ -29,7 +32,8 @@ export function spawnChild(
   let enclosure: Enclosure | null = null
   try {
     enclosure = containment.enclose(launch.executionId, launch.limits)
-    const stdio = launch.terminal === null ? openPipes(launch) : openTerminal(launch.terminal)
+    const stdio =
+      launch.terminal === null ? openPipes(launch) : openTerminal(launch.terminal, launch.user)
     using parentsShare = new DisposableStack()
     parentsShare.defer(stdio.closeChildEnds)
     return ok(start(launch, enclosure, stdio, reaper))
@@ -60,6 +64,8 @@ function start(launch: Launch, enclosure: Enclosure, stdio: Stdio, reaper: Reape
       cwd: launch.cwd,
       env,
       detached: true,
+      // Bun has the child give up all further groups, then change group and user.
+      ...(launch.user === null ? {} : { uid: launch.user.uid, gid: launch.user.gid }),
       ...(launch.argv0 === null ? {} : { argv0: launch.argv0 }),
       ...(enclosure.cgroup === null ? {} : { cgroup: enclosure.cgroup }),
     }),
@@ -67,7 +73,9 @@ function start(launch: Launch, enclosure: Enclosure, stdio: Stdio, reaper: Reape
   const exited = subprocess.exited.then(() => exitOf(subprocess))
   reaper.isMine(subprocess.pid, exited)
   try {
-    return supervisable(subprocess, exited, enclosure, stdio)
+    const child = supervisable(subprocess, exited, enclosure, stdio)
+    holdByRlimits(child.leader, () => enclosure.membersNow(), launch.limits, launch.limitsHeldBy)
+    return child
   } catch (error) {
     // It runs, but nobody could look after it.
     process.kill(-subprocess.pid, "SIGKILL")
@@ -122,6 +130,12 @@ function openPipes(launch: Launch): Stdio {
   const stderr = pipe()
   const largePipe = made.use(enlarge(stdout.readFd))
   const stdin = launch.stdin === "pipe" ? pipe() : null
+  if (launch.user !== null) {
+    const { uid, gid } = launch.user
+    // Else `echo > /dev/stderr` fails: opening a pipe again asks who owns it. Both ends are one.
+    for (const fd of [stdout.writeFd, stderr.writeFd]) fchownSync(fd, uid, gid)
+    if (stdin !== null) fchownSync(stdin.readFd, uid, gid)
+  }
   made.move() // all of them exist: from here on readers, writer and child's ends own them
   const input = stdin === null ? null : new PipeInput(stdin.writeFd)
   const outputs = [
@@ -151,7 +165,7 @@ function openPipes(launch: Launch): Stdio {
   }
 }
 
-function openTerminal(size: { cols: number; rows: number }): Stdio {
+function openTerminal(size: TerminalSize, user: RunAs | null): Stdio {
   const terminal = new PseudoTerminal(size)
   return {
     outputs: [{ stream: "stdout", output: terminal }],
@@ -159,7 +173,9 @@ function openTerminal(size: { cols: number; rows: number }): Stdio {
     resize: (newSize) => terminal.resize(newSize),
     forChild: { terminal: terminal.options },
     started(subprocess) {
-      if (subprocess.terminal !== undefined) terminal.attach(subprocess.terminal)
+      if (subprocess.terminal === undefined) return
+      terminal.attach(subprocess.terminal)
+      if (user !== null) terminal.giveTo(user)
     },
     closeChildEnds: () => undefined,
     close: () => terminal[Symbol.dispose](),

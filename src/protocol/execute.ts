@@ -47,6 +47,7 @@ export const ExecuteParams = z
         memory: z.int().positive().optional().describe("bytes"),
         cpu: z.number().positive().optional().describe("processors' worth of time"),
         pids: z.int().positive().optional(),
+        output: z.int().positive().optional().describe("bytes of both streams, retained or not"),
       })
       .optional(),
     encoding: Encoding.default("utf8"),

@@ -2,11 +2,12 @@ import { z } from "zod"
 import {
   ContainmentMode,
   type ExecutionRecord,
+  Redacted,
   StoppedProcess,
   Survivor,
   TranscriptHashes,
 } from "../execution/record.ts"
-import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
+import { BudgetPolicy, LimitHolder, TerminalSize } from "../execution/spec.ts"
 import { exitOf, StateKind, StopCause } from "../execution/state.ts"
 
 const OutcomeName = z.enum(["exited", "signaled", "stopped", "failed-to-start", "lost"])
@@ -43,6 +44,17 @@ export const ExecutionView = z.object({
     lines: z.int().nullable(),
     policy: BudgetPolicy,
   }),
+  limits: z.object({
+    memory: z.int().nullable().describe("bytes"),
+    cpu: z.number().nullable(),
+    pids: z.int().nullable(),
+    output: z.int().nullable().describe("bytes"),
+  }),
+  limits_held_by: z.object({
+    memory: LimitHolder.nullable(),
+    cpu: LimitHolder.nullable(),
+    pids: LimitHolder.nullable(),
+  }),
   containment: ContainmentMode,
   pid: z.int().nullable(),
   pgid: z.int().nullable(),
@@ -56,6 +68,9 @@ export const ExecutionView = z.object({
   lines: Streams,
   dropped: Dropped,
   ending: Ending.nullable().describe("null until it has ended"),
+  redacted: Redacted.nullable()
+    .default(null)
+    .describe("how often a pattern of the service's matched; null where it has none"),
   hashes: TranscriptHashes.nullable(),
   stopped: z.array(StoppedProcess),
   killed_after_exit: z.array(StoppedProcess),
@@ -80,6 +95,17 @@ export function viewOf(record: ExecutionRecord): ExecutionView {
     timeout: inSeconds(spec.wallTimeoutMs),
     idle_timeout: inSeconds(spec.idleTimeoutMs),
     budget: spec.budget,
+    limits: {
+      memory: spec.limits.memoryBytes,
+      cpu: spec.limits.cpus,
+      pids: spec.limits.pids,
+      output: spec.outputLimitBytes,
+    },
+    limits_held_by: {
+      memory: spec.limitsHeldBy.memoryBytes,
+      cpu: spec.limitsHeldBy.cpus,
+      pids: spec.limitsHeldBy.pids,
+    },
     containment: record.containment,
     pid,
     pgid: pid,
@@ -93,6 +119,7 @@ export function viewOf(record: ExecutionRecord): ExecutionView {
     lines: { stdout: transcript.stdout.lines, stderr: transcript.stderr.lines },
     dropped: transcript.dropped,
     ending: endingOf(record),
+    redacted: record.redacted,
     hashes: record.hashes,
     stopped: record.stopped,
     killed_after_exit: record.killedAfterExit,

@@ -29,6 +29,7 @@ export const Failure = z.object({
   reason: Reason,
   message: z.string(),
   details: z.record(z.string(), z.unknown()).optional(),
+  audited: z.boolean().optional().describe("the keeper has noted it; clients are not told this"),
 })
 export type Failure = z.infer<typeof Failure>
 

@@ -1,10 +1,13 @@
 import { z } from "zod"
 import { ExecutionId } from "../execution/id.ts"
 import { ExecutionRecord, Position, TranscriptFacts } from "../execution/record.ts"
+import { Scope } from "../execution/scope.ts"
 import { TerminalSize } from "../execution/spec.ts"
+import { Origin, RefusedAttempt } from "./audit-entry.ts"
 import { ExecuteParams } from "./execute.ts"
 import { Failure } from "./failure.ts"
 import { ControlResult, InputResult } from "./methods.ts"
+import { PolicyKind } from "./notifications.ts"
 
 /** Messages travel as JSON, which costs a tenth of a structured clone; bytes go as base64. */
 const Bytes = z.string().transform((base64) => Uint8Array.fromBase64(base64))
@@ -13,7 +16,8 @@ const Bytes = z.string().transform((base64) => Uint8Array.fromBase64(base64))
 export const keeperMethods = {
   start: {
     params: z.object({
-      principal: z.string(),
+      origin: Origin,
+      exempt: z.boolean().describe("the limits of one principal do not bind it"),
       request: ExecuteParams,
       follow: z.boolean().describe("as if `follow` were asked in the same breath"),
     }),
@@ -21,6 +25,7 @@ export const keeperMethods = {
   },
   control: {
     params: z.object({
+      origin: Origin,
       executionId: ExecutionId,
       type: z.enum(["PAUSE", "RESUME", "CANCEL", "SIGNAL"]),
       signal: z.union([z.string(), z.int()]).optional(),
@@ -29,6 +34,7 @@ export const keeperMethods = {
   },
   input: {
     params: z.object({
+      origin: Origin,
       executionId: ExecutionId,
       data: Bytes,
       end: z.boolean(),
@@ -40,7 +46,12 @@ export const keeperMethods = {
     params: z.object({ executionId: ExecutionId, size: TerminalSize }),
     result: z.object({}),
   },
-  remove: { params: z.object({ executionId: ExecutionId }), result: z.object({}) },
+  remove: {
+    params: z.object({ origin: Origin, executionId: ExecutionId }),
+    result: z.object({}),
+  },
+  /** What the gateway has refused by itself. */
+  audit: { params: z.object({ refusals: z.array(RefusedAttempt) }), result: z.object({}) },
   live: {
     params: z.object({}),
     result: z.object({ records: z.array(ExecutionRecord) }),
@@ -92,17 +103,36 @@ export const GatewaySettings = z.object({
   listen: z.object({
     hosts: z.array(z.string()).describe("empty: only the unix socket"),
     port: z.int().min(0).max(65_535),
+    tls: z
+      .object({ cert: z.string(), key: z.string(), clientCa: z.string().nullable() })
+      .nullable()
+      .describe("paths of PEM files, read by the gateway; null: plain TCP"),
   }),
+  clientCertScopes: z.array(Scope),
   socketPath: z.string(),
   journalPath: z.string(),
   transcriptsPath: z.string(),
   version: z.string(),
   instance: z.string(),
+  access: z.object({
+    trustsLoopback: z
+      .boolean()
+      .describe("whether the service's own user needs no token on loopback"),
+    ownUid: z.int().min(0),
+    allowedHosts: z.array(z.string()).describe("besides the addresses it listens on"),
+    allowedOrigins: z.array(z.string()),
+    maxConnectionsPerAddress: z.int().positive(),
+    messagesPerSecond: z.number().positive(),
+    requestTimeoutMs: z.number().positive(),
+  }),
   maxSessions: z.int().positive(),
+  maxSessionsPerPrincipal: z.int().positive(),
   streamTimeoutMs: z.number().positive(),
   maxMessageBytes: z.int().positive(),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
   containment: z.string(),
+  policy: PolicyKind,
+  runAs: z.string().nullable().describe("whom children run as; null is the service's own user"),
 })
 export type GatewaySettings = z.infer<typeof GatewaySettings>
 

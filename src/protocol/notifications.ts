@@ -1,5 +1,11 @@
 import { z } from "zod"
-import { type ExecutionRecord, hasEnded, Survivor, TranscriptHashes } from "../execution/record.ts"
+import {
+  type ExecutionRecord,
+  hasEnded,
+  Redacted,
+  Survivor,
+  TranscriptHashes,
+} from "../execution/record.ts"
 import { Ending, ExecutionView, endingOf } from "./execution-view.ts"
 import { WireError } from "./failure.ts"
 import { GapNotice, OutputChunk } from "./methods.ts"
@@ -22,10 +28,17 @@ export const Completed = z.object({
   bytes: Streams,
   lines: Streams,
   dropped: z.object({ bytes: z.int(), lines: z.int() }),
+  redacted: Redacted.nullable()
+    .default(null)
+    .describe("how often a pattern of the service's matched; null where it has none"),
   hashes: TranscriptHashes.nullable(),
   survivors: z.array(Survivor),
 })
 export type Completed = z.infer<typeof Completed>
+
+/** Whether every program may be executed, or only those of a list. */
+export const PolicyKind = z.enum(["everything", "allow-list"])
+export type PolicyKind = z.infer<typeof PolicyKind>
 
 /** Everything the server says unasked. */
 export const notifications = {
@@ -33,6 +46,8 @@ export const notifications = {
     session_id: z.string(),
     version: z.string(),
     capabilities: z.array(z.string()),
+    policy: PolicyKind.optional().describe("with an allow-list, requests are read more strictly"),
+    run_as: z.string().optional().describe("whom children run as, if not as the service's user"),
   }),
   "process.started": LifeSign,
   "process.paused": LifeSign,
@@ -61,6 +76,7 @@ export function completedOf(record: ExecutionRecord): Completed | null {
     bytes: { stdout: transcript.stdout.bytes, stderr: transcript.stderr.bytes },
     lines: { stdout: transcript.stdout.lines, stderr: transcript.stderr.lines },
     dropped: transcript.dropped,
+    redacted: record.redacted,
     hashes: record.hashes,
     survivors: record.survivors,
   }

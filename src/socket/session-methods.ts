@@ -1,7 +1,8 @@
 import type { z } from "zod"
+import type { Caller } from "../access/caller.ts"
 import { hasEnded } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
-import type { Caller, Operations, OutputFeed } from "../gateway/ports.ts"
+import type { Operations, OutputFeed } from "../gateway/ports.ts"
 import { checkParams } from "../protocol/check-params.ts"
 import type { Encoding } from "../protocol/execute.ts"
 import { executeResultOf } from "../protocol/execute-result.ts"
@@ -16,6 +17,8 @@ import {
   type ParsedParamsOf,
   type Role,
 } from "../protocol/methods.ts"
+import type { PolicyKind } from "../protocol/notifications.ts"
+import { unfitParams } from "../protocol/unfit-params.ts"
 import { type SubscriberSocket, Subscription } from "./subscription.ts"
 
 /** What a method may use of the session it is called in. */
@@ -24,7 +27,7 @@ export interface SessionScope extends SubscriberSocket {
   readonly operations: Operations
   readonly subscriptions: Map<string, Subscription>
   latestExecution: string | null
-  watch(labels: Record<string, string> | undefined): void
+  watch(labels: Record<string, string> | undefined): Result<null, Failure>
   newSubscriptionNumber(): Result<number, Failure>
   detach(subscription: Subscription): void
   /** What drove this execution here before, and stands by since it was detached. */
@@ -59,7 +62,12 @@ async function answer(
   const { operations, caller } = session
   switch (method) {
     case "execute":
-      return withParams(methods.execute.params, raw, (params) => execute(session, params))
+      return withParams(
+        methods.execute.params,
+        raw,
+        (params) => execute(session, params),
+        operations.policy,
+      )
     case "attach":
       return withParams(methods.attach.params, raw, (params) => attach(session, params))
     case "control":
@@ -101,8 +109,8 @@ async function answer(
       })
     case "watch":
       return withParams(methods.watch.params, raw, async ({ labels }) => {
-        session.watch(labels)
-        return ok({ result: {} })
+        const watching = session.watch(labels)
+        return watching.ok ? ok({ result: {} }) : watching
       })
     case "remove":
       return withParams(methods.remove.params, raw, async ({ execution_id }) =>
@@ -143,7 +151,7 @@ async function execute(
   const result = executeResultOf(record, repeated)
   if (!result.ok) return result
   session.latestExecution = record.id
-  const feed = await operations.open(caller, record.id, "start")
+  const feed = await operations.open(caller, record.id, "start", "execute")
   if (!feed.ok) return feed
   const subscription = subscribe(session, feed.value, { ...params, role: "driver" })
   if (!subscription.ok) return subscription
@@ -164,7 +172,8 @@ async function attach(
   params: ParsedParamsOf<"attach">,
 ): Promise<Result<Reply, Failure>> {
   const { operations, caller } = session
-  const opened = await operations.open(caller, params.execution_id, params.from)
+  const scope = params.role === "driver" ? "control" : "read" // a child may wait for its drivers
+  const opened = await operations.open(caller, params.execution_id, params.from, scope)
   if (!opened.ok) return opened
   const feed = opened.value
   const subscription = subscribe(session, feed, params)
@@ -260,6 +269,7 @@ async function withParams<Schema extends z.ZodType>(
   schema: Schema,
   raw: unknown,
   run: (params: z.output<Schema>) => Promise<Result<Reply, Failure>>,
+  policy: PolicyKind = "everything",
 ): Promise<Result<Reply, Failure>> {
   const params = checkParams(schema, raw ?? {})
   if (params.ok) return run(params.value)
@@ -267,5 +277,5 @@ async function withParams<Schema extends z.ZodType>(
   const [first] = issues
   const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
   const message = `The parameters do not fit: ${where}${first?.message ?? "unknown"}.`
-  return fail(failure("INVALID_PARAMS", message, { issues }))
+  return fail(unfitParams(message, issues, policy))
 }

@@ -1,7 +1,9 @@
 import { setImmediate } from "node:timers/promises"
+import { z } from "zod"
+import type { Caller } from "../access/caller.ts"
 import type { ExecutionRecord } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
-import type { Caller, Driver, Operations } from "../gateway/ports.ts"
+import type { Driver, Operations, Refusals } from "../gateway/ports.ts"
 import { viewOf } from "../protocol/execution-view.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import {
@@ -11,7 +13,9 @@ import {
   readRequest,
   resultMessage,
 } from "../protocol/json-rpc.ts"
+import { isMethodName } from "../protocol/methods.ts"
 import type { Connection } from "./connection.ts"
+import type { MessagePace } from "./message-pace.ts"
 import { answerMethod, type Reply, type SessionScope } from "./session-methods.ts"
 import type { Subscription } from "./subscription.ts"
 
@@ -30,6 +34,7 @@ const mostUntold = 1000
 const subscriptionLength = 64 * 1024
 const longAnswer = { atLeast: 64 * 1024, weight: 32 }
 const tryAgainLater = 1013
+const policyViolation = 1008
 /** Their answers can be megabytes long, and take milliseconds to make. */
 const largeReads: ReadonlySet<string> = new Set([
   "list",
@@ -51,7 +56,10 @@ export class Session implements SessionScope, Disposable {
   readonly #untold = new Map<string, ExecutionRecord>()
   readonly #connection: Connection
   readonly #log: SessionLog
+  readonly #refusals: Refusals
   readonly #passed: (length: number) => void
+  readonly #pace: MessagePace
+  readonly #flooded: () => void
   #isBlocked = false
   #isClosed = false
   #requestsUnderWay = 0
@@ -67,15 +75,22 @@ export class Session implements SessionScope, Disposable {
     operations: Operations
     connection: Connection
     log: SessionLog
+    refusals: Refusals
     /** Text of so many characters was made and sent. */
     passed: (length: number) => void
+    pace: MessagePace
+    /** It does not stop sending too fast, and is cut off. */
+    flooded: () => void
   }) {
     this.id = options.id
     this.caller = options.caller
     this.operations = options.operations
     this.#connection = options.connection
     this.#log = options.log
+    this.#refusals = options.refusals
     this.#passed = options.passed
+    this.#pace = options.pace
+    this.#flooded = options.flooded
   }
 
   get isBlocked(): boolean {
@@ -112,21 +127,30 @@ export class Session implements SessionScope, Disposable {
   }
 
   async receive(text: string): Promise<void> {
+    if (this.#isClosed) return
+    const pace = this.#pace.next(performance.now())
+    if (pace.kind === "flood") {
+      this.#cutOff(pace.refusal)
+      return
+    }
     const request = readRequest(text)
     if (!request.ok) {
+      this.#noteRefusal("unknown", undefined, request.failure.failure)
       this.send(errorMessage(request.failure.id, request.failure.failure))
       return
     }
-    const { id } = request.value
-    if (this.#requestsUnderWay >= mostRequests) {
-      const message = `${mostRequests} requests are under way: wait for an answer first.`
-      const refusal = failure("RATE_LIMITED", message, { retry_after: 1 })
+    const { id, method, params } = request.value
+    const isFull = this.#requestsUnderWay >= mostRequests
+    const refusal = pace.kind === "too-fast" ? pace.refusal : isFull ? tooManyAtOnce : null
+    if (refusal !== null) {
+      this.#noteRefusal(method, params, refusal)
       if (id !== undefined) this.send(errorMessage(id, refusal))
       return
     }
     this.#requestsUnderWay += 1
     const reply = await this.#answer(request.value)
     this.#requestsUnderWay -= 1
+    if (!reply.ok) this.#noteRefusal(method, params, reply.failure)
     if (this.#isClosed) {
       if (reply.ok) reply.value.abandon?.()
       return
@@ -141,12 +165,22 @@ export class Session implements SessionScope, Disposable {
     if (reply.ok) reply.value.afterwards?.()
   }
 
-  watch(labels: Record<string, string> | undefined): void {
-    if (this.#isClosed) return // nobody would ever end it
+  /** A message that nobody read: the connection was closed for it. */
+  refusedTooLarge(mostBytes: number): void {
+    const message = `The message is larger than ${mostBytes} bytes: the connection is closed.`
+    this.#noteRefusal("unknown", undefined, failure("INVALID_REQUEST", message))
+  }
+
+  watch(labels: Record<string, string> | undefined): Result<null, Failure> {
+    if (this.#isClosed) return ok(null) // nobody would ever end it
     // The new one first: when the last watcher leaves, the keeper is told, and nothing waits for
     // that. A session that asks again and again would pile up such messages.
+    const tell = (record: ExecutionRecord) => this.#tellChange(record)
+    const watching = this.operations.watch(this.caller, labels, tell)
+    if (!watching.ok) return watching
     using _earlier = this.#watch
-    this.#watch = this.operations.watch(this.caller, labels, (record) => this.#tellChange(record))
+    this.#watch = watching.value
+    return ok(null)
   }
 
   /** Of an execution that changes again while the client does not read, the newest is enough. */
@@ -189,6 +223,15 @@ export class Session implements SessionScope, Disposable {
     return driver
   }
 
+  #cutOff(refusal: Failure): void {
+    this.#noteRefusal("unknown", undefined, refusal)
+    this.send(errorMessage(null, refusal))
+    this.#log.warn({ sessionId: this.id }, "session closed: it sends too fast")
+    this.#flooded()
+    this.#connection.close(policyViolation, "RATE_LIMITED")
+    this[Symbol.dispose]()
+  }
+
   [Symbol.dispose](): void {
     this.#isClosed = true
     this.#room.resolve()
@@ -217,6 +260,19 @@ export class Session implements SessionScope, Disposable {
     }
   }
 
+  #noteRefusal(method: string, params: unknown, refused: Failure): void {
+    const { principal, address, via } = this.caller
+    this.#refusals.refused({
+      principal,
+      address,
+      via,
+      // Else anybody could make up as many kinds of refusals as there are words.
+      method: isMethodName(method) ? method : "unknown",
+      failure: refused,
+      executionId: WithExecution.safeParse(params).data?.execution_id,
+    })
+  }
+
   /**
    * One at a time, others' turns in between, and none while the client does not take its answers:
    * so what a session can make wait in memory is one answer, however much it asks for.
@@ -231,5 +287,13 @@ export class Session implements SessionScope, Disposable {
     return turn
   }
 }
+
+const tooManyAtOnce = failure(
+  "RATE_LIMITED",
+  `${mostRequests} requests are under way: wait for an answer first.`,
+  { retry_after: 1 },
+)
+
+const WithExecution = z.object({ execution_id: z.string() })
 
 const nobodyListens = ok<Reply>({ result: null })

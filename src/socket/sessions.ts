@@ -1,13 +1,28 @@
-import type { Caller, Operations } from "../gateway/ports.ts"
-import { failure } from "../protocol/failure.ts"
+import type { Caller } from "../access/caller.ts"
+import { isAdmin, noLongerGood } from "../access/permission.ts"
+import type { Operations, Refusals } from "../gateway/ports.ts"
+import { type Failure, failure } from "../protocol/failure.ts"
 import { errorMessage, notificationMessage } from "../protocol/json-rpc.ts"
 import type { Connection } from "./connection.ts"
+import { MessagePace } from "./message-pace.ts"
 import { Session, type SessionLog } from "./session.ts"
 
 export type SessionSettings = {
   maxSessions: number
+  maxSessionsPerPrincipal: number // of those that are not admins
+  messagesPerSecond: number
   streamTimeoutMs: number // without a sign of life
   version: string
+  runAs: string | null
+}
+
+export type SessionEvents = {
+  log: SessionLog
+  refusals: Refusals
+  /** Text of so many characters was made and sent. */
+  passed: (length: number) => void
+  /** One of the caller's sessions was cut off because it sent too fast. */
+  flooded: (caller: Caller) => void
 }
 
 const capabilities = [
@@ -22,6 +37,7 @@ const capabilities = [
   "receipt",
 ]
 const longestPingMs = 30_000
+const credentialCheckMs = 1000
 const policyViolation = 1008
 const goingAway = 1001
 /** For a peer that is there after all to read why it is closed. */
@@ -33,23 +49,19 @@ type Open = { session: Session; connection: Connection; lastHeardMs: number }
 export class Sessions implements Disposable {
   readonly #settings: SessionSettings
   readonly #operations: Operations
-  readonly #log: SessionLog
-  readonly #passed: (length: number) => void
+  readonly #events: SessionEvents
   readonly #open = new Map<Session, Open>()
-  readonly #pings: Timer
+  readonly #timers: Timer[]
 
-  constructor(
-    settings: SessionSettings,
-    operations: Operations,
-    log: SessionLog,
-    passed: (length: number) => void,
-  ) {
+  constructor(settings: SessionSettings, operations: Operations, events: SessionEvents) {
     this.#settings = settings
-    this.#passed = passed
     this.#operations = operations
-    this.#log = log
+    this.#events = events
     const pingMs = Math.min(longestPingMs, settings.streamTimeoutMs / 3)
-    this.#pings = setInterval(() => this.#ping(pingMs), pingMs)
+    this.#timers = [
+      setInterval(() => this.#ping(pingMs), pingMs),
+      setInterval(() => this.#endRevoked(), credentialCheckMs),
+    ]
   }
 
   get size(): number {
@@ -58,24 +70,62 @@ export class Sessions implements Disposable {
 
   /** Greets, or refuses when the limit is reached; null then. */
   open(connection: Connection, caller: Caller): Session | null {
-    const { maxSessions, version } = this.#settings
-    if (this.#open.size >= maxSessions) {
-      const message = `All ${maxSessions} sessions are taken: close one, or try again later.`
-      connection.send(errorMessage(null, failure("SESSION_LIMIT", message)))
+    const refusal = this.#refusal(caller)
+    if (refusal !== null) {
+      const { principal, address, via } = caller
+      this.#events.refusals.refused({
+        principal,
+        address,
+        via,
+        method: "connect",
+        failure: refusal,
+      })
+      connection.send(errorMessage(null, refusal))
       connection.close(policyViolation, "SESSION_LIMIT")
-      this.#log.warn({ maxSessions }, "session refused")
+      this.#events.log.warn({ principal: caller.principal, sessions: this.size }, "session refused")
       return null
     }
-    const operations = this.#operations
-    const id = crypto.randomUUID()
-    const log = this.#log
-    const passed = this.#passed
-    const session = new Session({ id, caller, operations, connection, log, passed })
+    const { version, runAs, messagesPerSecond } = this.#settings
+    const session = new Session({
+      id: crypto.randomUUID(),
+      caller,
+      operations: this.#operations,
+      connection,
+      ...this.#events,
+      pace: new MessagePace(messagesPerSecond, performance.now()),
+      flooded: () => this.#events.flooded(caller),
+    })
     this.#open.set(session, { session, connection, lastHeardMs: performance.now() })
-    const greeting = { session_id: session.id, version, capabilities }
+    const greeting = {
+      session_id: session.id,
+      version,
+      capabilities,
+      policy: this.#operations.policy,
+      ...(runAs === null ? {} : { run_as: runAs }),
+    }
     session.send(notificationMessage("connected", greeting))
-    this.#log.debug({ sessionId: session.id }, "session opened")
+    this.#events.log.debug({ sessionId: session.id }, "session opened")
     return session
+  }
+
+  /**
+   * The unix socket has as many places of its own: whoever takes all those of the network does not
+   * keep the service's owner out.
+   */
+  #refusal(caller: Caller): Failure | null {
+    const { maxSessions, maxSessionsPerPrincipal } = this.#settings
+    const sessions = [...this.#open.keys()].map((session) => session.caller)
+    const isLocal = caller.address === "unix"
+    const besides = sessions.filter(({ address }) => (address === "unix") === isLocal).length
+    if (besides >= maxSessions) {
+      const message = `All ${maxSessions} sessions are taken: close one, or try again later.`
+      return failure("SESSION_LIMIT", message)
+    }
+    const { principal } = caller
+    const own = sessions.filter((other) => other.principal === principal).length
+    if (isAdmin(caller) || own < maxSessionsPerPrincipal) return null
+    const message = `${principal} has ${own} sessions already: close one, or try again later.`
+    return failure("SESSION_LIMIT", message)
   }
 
   /** The peer is there: it sent something, answered a ping, or took what was waiting. */
@@ -87,12 +137,12 @@ export class Sessions implements Disposable {
   close(session: Session, code: number): void {
     if (!this.#open.delete(session)) return
     session[Symbol.dispose]()
-    this.#log.debug({ sessionId: session.id, code }, "session closed")
+    this.#events.log.debug({ sessionId: session.id, code }, "session closed")
   }
 
   /** The service ends, or makes room for another gateway. */
   [Symbol.dispose](): void {
-    clearInterval(this.#pings)
+    for (const timer of this.#timers) clearInterval(timer)
     for (const { session, connection } of this.#open.values()) {
       connection.close(goingAway, "the gateway is going away: reconnect")
       session[Symbol.dispose]()
@@ -109,13 +159,30 @@ export class Sessions implements Disposable {
     }
   }
 
-  #timeOut({ session, connection }: Open, silentMs: number): void {
+  #timeOut(open: Open, silentMs: number): void {
     const seconds = Math.round(silentMs / 1000)
     const message = `No answer to a ping for ${seconds} s: the session is closed, executions go on.`
-    this.#log.warn({ sessionId: session.id, silentMs }, "session timed out")
-    connection.send(errorMessage(null, failure("STREAM_TIMEOUT", message)))
+    this.#events.log.warn({ sessionId: open.session.id, silentMs }, "session timed out")
+    this.#dismiss(open, failure("STREAM_TIMEOUT", message))
+  }
+
+  /** What they ask is refused at once; that they are gone is a matter of a second. */
+  #endRevoked(): void {
+    for (const open of this.#open.values()) {
+      const { id: sessionId, caller } = open.session
+      if (caller.isStillGood()) continue
+      this.#events.log.warn(
+        { sessionId, principal: caller.principal },
+        "session ended with its token",
+      )
+      this.#dismiss(open, noLongerGood)
+    }
+  }
+
+  #dismiss({ session, connection }: Open, why: Failure): void {
+    connection.send(errorMessage(null, why))
     this.close(session, policyViolation)
-    connection.close(policyViolation, "STREAM_TIMEOUT")
+    connection.close(policyViolation, why.reason)
     setTimeout(() => connection.terminate(), farewellMs)
   }
 }

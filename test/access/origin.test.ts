@@ -4,8 +4,10 @@ import { type Approach, checkOrigin } from "../../src/access/origin.ts"
 const approach: Approach = {
   host: "localhost:8003",
   origin: null,
+  fetchSite: null,
   isUnixSocket: false,
   allowedHosts: [],
+  allowedOrigins: [],
 }
 
 function isAllowed(change: Partial<Approach>): boolean {
@@ -74,16 +76,20 @@ describe("a program, which sends no Origin", () => {
 
 describe("a page", () => {
   test.each([
-    "http://localhost:8003",
+    ["localhost:8003", "http://localhost:8003"],
+    ["127.0.0.1:8003", "http://127.0.0.1:8003"],
+    ["[::1]:8003", "http://[::1]:8003"],
+    ["LOCALHOST:8003", "http://localhost:8003"],
+  ])("that the service itself gave out as %s may use it", (host, origin) => {
+    expect(isAllowed({ host, origin })).toBe(true)
+    expect(isAllowed({ host, origin, fetchSite: "same-origin" })).toBe(true)
+  })
+
+  test.each([
     "http://localhost:3000",
     "https://localhost",
     "http://127.0.0.1:8003",
     "http://[::1]:8003",
-  ])("of this machine may use it: %s", (origin) => {
-    expect(isAllowed({ origin })).toBe(true)
-  })
-
-  test.each([
     "http://evil.example",
     "https://localhost.evil.example",
     "http://192.168.1.5:8003",
@@ -94,17 +100,17 @@ describe("a page", () => {
     "vscode-webview://localhost",
     "not a url",
     "",
-  ])("of another site may not: %p", (origin) => {
+  ])("of another origin may not, also of this machine: %p", (origin) => {
     expect(isAllowed({ origin })).toBe(false)
     expect(isAllowed({ origin, isUnixSocket: true })).toBe(false)
   })
 
-  test("of a configured host may use it, also from another port", () => {
-    const allowedHosts = ["executor.internal"]
-    const host = "executor.internal:8003"
+  test("of a configured origin may use it, and of its neighbours none", () => {
+    const allowedOrigins = ["https://console.example:8443"]
 
-    expect(isAllowed({ host, allowedHosts, origin: "https://executor.internal" })).toBe(true)
-    expect(isAllowed({ host, allowedHosts, origin: "https://internal" })).toBe(false)
+    expect(isAllowed({ allowedOrigins, origin: "https://console.example:8443" })).toBe(true)
+    expect(isAllowed({ allowedOrigins, origin: "https://console.example" })).toBe(false)
+    expect(isAllowed({ allowedOrigins, origin: "http://console.example:8443" })).toBe(false)
   })
 
   test("that the service itself gave out may use it where any address is allowed", () => {
@@ -114,6 +120,16 @@ describe("a page", () => {
     expect(isAllowed({ host, allowedHosts, origin: "http://192.168.1.5:8003" })).toBe(true)
     expect(isAllowed({ host, allowedHosts, origin: "http://192.168.1.5:9000" })).toBe(false)
     expect(isAllowed({ host, allowedHosts, origin: "http://192.168.1.6:8003" })).toBe(false)
+  })
+})
+
+describe("a browser that sends no Origin, as for an image or a link", () => {
+  test.each(["cross-site", "same-site"])("is turned away from a page that is %s", (fetchSite) => {
+    expect(isAllowed({ fetchSite })).toBe(false)
+  })
+
+  test.each(["same-origin", "none"])("is let in by %s: its own page, or its user", (fetchSite) => {
+    expect(isAllowed({ fetchSite })).toBe(true)
   })
 })
 

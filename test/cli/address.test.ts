@@ -32,11 +32,9 @@ describe("the address of the service", () => {
     ["https://host", "wss://host/ws/mcp"],
     ["https://host/behind/ws", "wss://host/behind/ws"],
   ])("%s is %s", (given, url) => {
-    expect(addressOf({ env: {}, home }, { url: given })).toEqual({ kind: "remote", url })
-    expect(addressOf({ env: { CC_EXECUTOR_URL: given }, home }, {})).toEqual({
-      kind: "remote",
-      url,
-    })
+    const remote = { kind: "remote", url, token: null, tls: {} } as const
+    expect(addressOf({ env: {}, home }, { url: given })).toEqual(remote)
+    expect(addressOf({ env: { CC_EXECUTOR_URL: given }, home }, {})).toEqual(remote)
   })
 
   test("a state directory that is named comes before the variable with the address", () => {

@@ -14,7 +14,10 @@ export class CommandLine implements AsyncDisposable {
 
   env(more: Record<string, string> = {}): Record<string, string | undefined> {
     // Where these tests run unattended, the program they drive still has a person before it.
-    const { CC_EXECUTOR_URL: _, CI: __, ...own } = process.env
+    const ofOthers = ["CC_EXECUTOR_URL", "CC_EXECUTOR_TOKEN", "CC_EXECUTOR_TOKEN_FILE", "CI"]
+    const own = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !ofOthers.includes(name)),
+    )
     return { ...own, CC_EXECUTOR_STATE_DIR: this.stateDir, PROGRAM: executable, ...more }
   }
 
@@ -46,7 +49,11 @@ export class CommandLine implements AsyncDisposable {
   }
 
   start(...argv: string[]): Started {
-    return new Started([executable, ...argv], this.env(), this.stateDir)
+    return this.startWith({}, ...argv)
+  }
+
+  startWith(env: Record<string, string>, ...argv: string[]): Started {
+    return new Started([executable, ...argv], this.env(env), this.stateDir)
   }
 
   get keeperPid(): number {
@@ -82,6 +89,10 @@ export class Started implements AsyncDisposable {
       collect(this.#program.stdout, (text) => (this.stdout += text)),
       collect(this.#program.stderr, (text) => (this.stderr += text)),
     ])
+  }
+
+  get pid(): number {
+    return this.#program.pid
   }
 
   get exited(): Promise<number> {

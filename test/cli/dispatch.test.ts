@@ -10,7 +10,7 @@ describe.each(commands.map((entry) => [entry.name, entry] as const))(
     test("--help says how it is used, with an example", async () => {
       const context = fakeContext()
 
-      expect(await dispatch(context, [name, "--help"])).toBe(0)
+      expect(await dispatch(context, [...name.split(" "), "--help"])).toBe(0)
 
       const text = context.stdout.text()
       expect(text).toContain(`Usage: cc-executor ${name}`)
@@ -34,7 +34,7 @@ describe.each(commands.map((entry) => [entry.name, entry] as const))(
     test("refuses an option that it does not have, with exit code 2", async () => {
       const context = fakeContext()
 
-      expect(await dispatch(context, [name, "--no-such-option"])).toBe(2)
+      expect(await dispatch(context, [...name.split(" "), "--no-such-option"])).toBe(2)
 
       expect(context.stderr.text()).toContain("--no-such-option")
       expect(context.stderr.text()).toContain(`cc-executor ${name} --help`)
@@ -61,11 +61,52 @@ describe("the command line", () => {
     expect(one.stdout.text()).toBe(other.stdout.text())
   })
 
+  test.each([[["token", "--help"]], [["help", "token"]]])("%j lists its family", async (argv) => {
+    const context = fakeContext()
+
+    expect(await dispatch(context, argv)).toBe(0)
+    expect(context.stdout.text()).toMatch(/^ {2}token revoke +end tokens at once/m)
+    expect(context.stdout.text()).not.toContain("doctor")
+  })
+
+  test("the first word of two alone says what may follow, with exit code 2", async () => {
+    const context = fakeContext()
+
+    expect(await dispatch(context, ["token"])).toBe(2)
+    expect(context.stderr.text()).toContain("token create")
+    expect(context.stdout.text()).toBe("")
+  })
+
+  test("help of two words is help of that command", async () => {
+    const [one, other] = [fakeContext(), fakeContext()]
+
+    expect(await dispatch(one, ["help", "token", "create"])).toBe(0)
+    expect(await dispatch(other, ["token", "create", "--help"])).toBe(0)
+    expect(one.stdout.text()).toBe(other.stdout.text())
+  })
+
   test.each([
     [["rnu"], "There is no command rnu. Did you mean `cc-executor run`?"],
     [["zzzzzzzz"], "There is no command zzzzzzzz. `cc-executor help` lists them."],
     [["help", "attahc"], "Did you mean `cc-executor attach`?"],
     [["--url", "x", "ps"], "options come after it"],
+    [["tokne"], "There is no command tokne. Did you mean `cc-executor token`?"],
+    [
+      ["token", "crate"],
+      "There is no command token crate. Did you mean `cc-executor token create`?",
+    ],
+    [["token", "--json", "list"], "--json stands before the command"],
+    [["token", "create"], "The --name of the token is missing."],
+    [["token", "create", "--name", "local"], "are reserved"],
+    [["token", "create", "--name", "Cert-1"], "are reserved"],
+    [["token", "create", "--name", "a b"], '"a b" cannot be used'],
+    [["token", "create", "--name", "a", "--scope", "read,write"], '"write" is not a scope'],
+    [["token", "create", "--name", "a", "--scope", ""], '"" is not a scope'],
+    [["token", "create", "--name", "a", "--ttl", "0"], "is not a duration"],
+    [["token", "create", "--name", "a", "--ttl", "40000d"], "is too long"],
+    [["token", "create", "extra", "--name", "a"], "There is an argument too many: extra."],
+    [["token", "revoke"], "The id or name of a token is missing."],
+    [["token", "revoke", "--all", "ci"], "contradict"],
     [["rm"], "The id of an execution is missing."],
     [["attach", "a", "b"], "There is an argument too many: b."],
     [["run"], "The command to run is missing"],
@@ -74,6 +115,7 @@ describe("the command line", () => {
     [["run", "--shell", "a", "b"], "is left over"],
     [["ps", "--state", "dead"], "There is no state dead"],
     [["ps", "--url", "x", "--state-dir", "/y"], "two services"],
+    [["ps", "--token-file", "x"], "--token-file goes with --url"],
     [["ps", "--state-dir", "y"], "absolute path"],
     [["logs", "--stream", "stdin", "a"], "give stdout or stderr"],
     [["logs", "--since", "yesterdayish", "a"], "is not a time"],

@@ -76,6 +76,7 @@ export function fakeContext(replaced: Replaced = {}): FakeContext {
     now: () => new Date("2026-11-16T12:00:00Z"),
     terminalSize: () => null,
     serve: () => Promise.reject(new Error("no service in this test")),
+    decide: () => Promise.reject(new Error("no policy in this test")),
     signal(name) {
       for (const run of listeners.get(name) ?? []) run()
     },

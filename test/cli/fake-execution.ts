@@ -17,6 +17,7 @@ export function completed(ending: Partial<Completed> = {}): Completed {
     bytes: { stdout: 0, stderr: 0 },
     lines: { stdout: 0, stderr: 0 },
     dropped: { bytes: 0, lines: 0 },
+    redacted: null,
     hashes: null,
     survivors: [],
     ...ending,

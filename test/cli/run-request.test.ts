@@ -42,7 +42,8 @@ describe("the request of a run", () => {
     const argv =
       "--timeout 2m --idle-timeout 500ms --name web -l team=x " +
       "--budget-bytes 64k --budget-lines 10 --budget-policy block " +
-      "--memory 1MiB --cpus 0.5 --pids 9 --cancel-on-disconnect --idempotency-key k --shell a|b"
+      "--memory 1MiB --cpus 0.5 --pids 9 --output-limit 2k " +
+      "--cancel-on-disconnect --idempotency-key k --shell a|b"
     expect(request(argv.split(" "))).toMatchObject({
       command: "a|b",
       shell: true,
@@ -50,7 +51,7 @@ describe("the request of a run", () => {
       idle_timeout: 0.5,
       labels: { name: "web", team: "x" },
       budget: { bytes: 65_536, lines: 10, policy: "block" },
-      limits: { memory: 1_048_576, cpu: 0.5, pids: 9 },
+      limits: { memory: 1_048_576, cpu: 0.5, pids: 9, output: 2048 },
       on_disconnect: "cancel",
       idempotency_key: "k",
     })

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { admitted } from "../support/admitted.ts"
 import { Bystanders } from "../support/bystanders.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
+import { bearing } from "../support/tokens.ts"
 
 const timeoutMs = 20_000
 
@@ -94,11 +96,11 @@ describe("with an allow-list of echo and cat", () => {
     rmSync(folder, { recursive: true })
   })
 
-  test("they run, by name and by any path that leads to them", async () => {
+  test("they run, by name and by any plain path that leads to them", async () => {
     for (const argv of [
       ["echo", "hi"],
       ["/bin/echo", "hi"],
-      ["/usr/bin/../bin/echo", "hi"],
+      ["/usr/bin/echo", "hi"],
     ]) {
       expect((await session.run({ argv })).stdout).toBe("hi\n")
     }
@@ -109,6 +111,7 @@ describe("with an allow-list of echo and cat", () => {
   const refused: [string, object][] = [
     ["another program", { argv: ["id"] }],
     ["a program that is not there", { argv: ["no-such-program"] }],
+    ["an allowed program by a winding path", { argv: ["/usr/bin/../bin/echo", "hi"] }],
     ["another program by a winding path", { argv: ["/bin/../bin/id"] }],
     ["another command after an allowed one", { command: "echo hi; id" }],
     ["a substitution", { command: "echo $(id)" }],
@@ -138,7 +141,7 @@ describe("with an allow-list of echo and cat", () => {
     const response = await bystanders.untouchedBy(async () =>
       fetch(await bystanders.service.url("/executions"), {
         method: "POST",
-        headers: { "content-type": "application/json" },
+        headers: { ...bearing(bystanders.token).headers, "content-type": "application/json" },
         body: JSON.stringify({ command: "echo hi; id" }),
       }),
     )
@@ -153,7 +156,8 @@ describe("with an allow-list that names the shell", () => {
     await using service = await Service.start({
       flags: { "allowed-commands": "/bin/bash,true", shell: "/bin/bash" },
     })
-    using session = await RawSession.open(await service.url())
+    using client = await admitted(service)
+    const { session } = client
 
     expect((await session.run({ command: "echo hi | tr a-z A-Z" })).stdout).toBe("HI\n")
     const error = await session.refused("execute", { argv: ["tr", "a", "b"] })

@@ -76,6 +76,15 @@ describe("transition", () => {
     }
   }
 
+  test("tells of too much output also when the leader had exited before it was found", () => {
+    const tooMuch = { kind: "stop-requested", cause: "output-limit" } as const
+
+    const found = [tooMuch, events.emptied].reduce(transition, states.draining)
+
+    expect(found).toEqual(ended({ kind: "stopped", cause: "output-limit", exit }))
+    expect(transition(states.drainingStopped, tooMuch)).toBe(states.drainingStopped)
+  })
+
   test("never leaves the end", () => {
     fc.assert(
       fc.property(fc.array(anyEvent()), fc.array(anyEvent()), (before, after) => {

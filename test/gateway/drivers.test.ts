@@ -4,11 +4,12 @@ import { Position } from "../../src/execution/record.ts"
 import { encodeCursor } from "../../src/gateway/cursor.ts"
 import { Drivers } from "../../src/gateway/drivers.ts"
 import type { OutputFeed } from "../../src/gateway/ports.ts"
+import { bearer, localUser } from "../support/callers.ts"
 import { sampleId, sampleRecord, sampleSpec, transcriptOf } from "../support/sample-record.ts"
 import { ScriptedLink, settled } from "../support/scripted-link.ts"
 
 const executionId = sampleId(1)
-const caller = { principal: "local" }
+const caller = localUser
 const mebibyte = 1024 * 1024
 const block = { bytes: 1024 * mebibyte, lines: null, policy: "block" } as const
 const Told = z.object({
@@ -86,7 +87,9 @@ describe("who drives an execution whose budget blocks", () => {
 
   test("is told in one message at a time: what changes meanwhile goes into the next", async () => {
     const { drivers, told, takeMessage } = stage()
-    const all = ["a", "b", "c"].map((principal) => drivers.drive({ principal }, new Reader()))
+    const all = ["a", "b", "c"].map((principal) =>
+      drivers.drive(bearer(principal, "control"), new Reader()),
+    )
     all[0]?.[Symbol.dispose]()
     await settled()
     expect(told()).toHaveLength(1)

@@ -3,6 +3,7 @@ import fc from "fast-check"
 import { type Channel, openKeeperLink } from "../../src/gateway/keeper-link.ts"
 import { type GatewayMessage, keeperMethods } from "../../src/protocol/ipc.ts"
 import { sampleId } from "../support/sample-record.ts"
+import { sampleSettings } from "../support/sample-settings.ts"
 
 test("news is taken even where it breaks a reader: all other news waits for that", async () => {
   const sent: GatewayMessage[] = []
@@ -31,6 +32,7 @@ test("news is taken even where it breaks a reader: all other news waits for that
 describe("an answer of the keeper to one question", () => {
   test("is what was asked for, or an internal error, and never nothing", async () => {
     const executionId = sampleId(1)
+    const origin = { principal: "local", address: "unix", via: "websocket" }
     const methods = fc.constantFrom("live", "find", "remove", "control")
     const results = fc.oneof(fc.anything(), fc.jsonValue(), fc.constant({ record: null }))
     await fc.assert(
@@ -38,7 +40,7 @@ describe("an answer of the keeper to one question", () => {
         const { link, receive } = await openLink()
         const asked =
           method === "control"
-            ? link.call(method, { executionId, type: "PAUSE" })
+            ? link.call(method, { origin, executionId, type: "PAUSE" })
             : link.call(method, { executionId })
 
         receive({ kind: "answer", id: 1, result })
@@ -65,21 +67,6 @@ async function openLink() {
     draining: () => undefined,
     connections: () => 0,
   })
-  receive({ kind: "configure", settings })
+  receive({ kind: "configure", settings: sampleSettings })
   return { link: await opening, receive }
-}
-
-const settings = {
-  stateDir: "/state",
-  listen: { hosts: [], port: 0 },
-  socketPath: "/state/gateway.sock",
-  journalPath: "/state/journal.sqlite",
-  transcriptsPath: "/state/transcripts",
-  version: "0",
-  instance: "a",
-  maxSessions: 1,
-  streamTimeoutMs: 1000,
-  maxMessageBytes: 1000,
-  logLevel: "info",
-  containment: "cgroup",
 }

@@ -28,10 +28,13 @@ describe("a page of the list", () => {
   test("has as many executions as were asked for, and the cursor to go on from", () => {
     const { all, journal } = journalOf(Array.from({ length: 100 }, () => 10))
 
-    expect(listPage(journal, { limit: 50 })).toEqual({ records: all.slice(0, 50), cursor: "50" })
-    expect(listPage(journal, { limit: 100 })).toEqual({ records: all, cursor: null })
-    expect(listPage(journal, { limit: 3, cursor: "98" })?.records).toEqual(all.slice(98))
-    expect(listPage(journal, { limit: 3, cursor: "none" })).toBeNull()
+    expect(listPage(journal, { limit: 50 }, null)).toEqual({
+      records: all.slice(0, 50),
+      cursor: "50",
+    })
+    expect(listPage(journal, { limit: 100 }, null)).toEqual({ records: all, cursor: null })
+    expect(listPage(journal, { limit: 3, cursor: "98" }, null)?.records).toEqual(all.slice(98))
+    expect(listPage(journal, { limit: 3, cursor: "none" }, null)).toBeNull()
     expect(journal.mostAtOnce).toBeLessThan(10)
   })
 
@@ -45,7 +48,7 @@ describe("a page of the list", () => {
           const { all, journal } = journalOf(lengths)
           const listed: ExecutionRecord[] = []
           for (let cursor: string | undefined; ; ) {
-            const page = listPage(journal, { limit, cursor })
+            const page = listPage(journal, { limit, cursor }, null)
             const large =
               page?.records.filter(({ spec }) => (spec.argv[1]?.length ?? 0) > 1000) ?? []
             expect(large.length).toBeLessThanOrEqual(2 + 8)

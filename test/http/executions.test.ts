@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { failure, Reason, wireCodes } from "../../src/protocol/failure.ts"
 import { queued } from "../journal/sample-executions.ts"
 import { running } from "./fake-execution.ts"
-import { httpService, refusalOf } from "./http-service.ts"
+import { alice, httpService, refusalOf } from "./http-service.ts"
 
 describe("starting an execution", () => {
   test("answers 201 with its id, its pid and where it is", async () => {
@@ -23,7 +23,7 @@ describe("starting an execution", () => {
     expect(operations.calls).toMatchObject([
       {
         name: "execute",
-        caller: { principal: "alice" },
+        caller: alice,
         given: { follow: false, params: { command: "make test", labels: { job: "7" } } },
       },
     ])

@@ -1,6 +1,7 @@
+import type { Caller } from "../../src/access/caller.ts"
 import type { ExecutionRecord } from "../../src/execution/record.ts"
 import { fail, ok, type Result } from "../../src/execution/result.ts"
-import type { Caller, Operations } from "../../src/gateway/ports.ts"
+import type { Operations } from "../../src/gateway/ports.ts"
 import { viewOf } from "../../src/protocol/execution-view.ts"
 import { type Failure, failure } from "../../src/protocol/failure.ts"
 import { someReceipt } from "../journal/sample-executions.ts"
@@ -13,6 +14,7 @@ type Watcher = {
 
 /** Operations in memory. Every call is remembered, and refused if the test has said so. */
 export class FakeOperations implements Operations {
+  policy: Operations["policy"] = "everything"
   readonly executions = new Map<string, FakeExecution>()
   readonly watchers = new Set<Watcher>()
   readonly calls: { name: string; caller: Caller; given: unknown }[] = []
@@ -86,7 +88,7 @@ export class FakeOperations implements Operations {
   watch: Operations["watch"] = (_caller, labels, tell) => {
     const watcher = { labels, tell }
     this.watchers.add(watcher)
-    return { [Symbol.dispose]: () => void this.watchers.delete(watcher) }
+    return ok({ [Symbol.dispose]: () => void this.watchers.delete(watcher) })
   }
 
   #about<Value>(

@@ -1,15 +1,25 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { healthFacts, httpService } from "./http-service.ts"
 
 const anonymous = { Authorization: "Bearer wrong" }
 
-test.each(["/health", "/healthz"])("%s tells anybody that the service is alive", async (path) => {
-  const { get } = httpService()
+describe.each(["/health", "/healthz"])("%s", (path) => {
+  test("tells anybody that the service is alive, and nothing else", async () => {
+    const { get } = httpService()
 
-  const response = await get(path, anonymous)
+    const response = await get(path, anonymous)
 
-  expect(response.status).toBe(200)
-  expect(await response.json()).toEqual({ status: "ok", version: "1.2.3", ...healthFacts })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ status: "ok" })
+  })
+
+  test("tells more to whoever has shown who they are", async () => {
+    const { get } = httpService()
+
+    const response = await get(path)
+
+    expect(await response.json()).toEqual({ status: "ok", version: "1.2.3", ...healthFacts })
+  })
 })
 
 test("/readyz tells anybody that the service takes work", async () => {

@@ -3,6 +3,8 @@ import { fail, ok } from "../../src/execution/result.ts"
 import { createHttpApp, type HttpAppOptions } from "../../src/http/app.ts"
 import type { HealthFacts, Unreadiness } from "../../src/http/health-report.ts"
 import { failure, WireError } from "../../src/protocol/failure.ts"
+import { bearer } from "../support/callers.ts"
+import { NotedRefusals } from "../support/noted.ts"
 import { FakeExecution } from "./fake-execution.ts"
 import { FakeOperations } from "./fake-operations.ts"
 import { ManualTimers } from "./manual-timers.ts"
@@ -13,6 +15,7 @@ type Line = { level: string; event: string; facts: Record<string, unknown> }
 export function httpService(change: Partial<HttpAppOptions> = {}) {
   const operations = new FakeOperations()
   const timers = new ManualTimers()
+  const refusals = new NotedRefusals()
   const lines: Line[] = []
   const reasons: Unreadiness[] = []
   const at = (level: string) => (facts: Record<string, unknown>, event: string) => {
@@ -23,12 +26,15 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
     health: { facts: () => healthFacts, unreadiness: () => reasons },
     callerOf: (request) => {
       const token = request.headers.get("authorization")
-      return token === "Bearer wrong" ? fail(unauthorized) : ok({ principal: "alice" })
+      return token === "Bearer wrong" ? fail(unauthorized) : ok(alice)
     },
+    refusals,
     log: { debug: at("debug"), warn: at("warn"), error: at("error") },
     version: "1.2.3",
     maxMessageBytes: 2 * 1_048_576,
     allowedHosts: [],
+    allowedOrigins: [],
+    issueTicket: () => "a-ticket",
     after: timers.after,
     ...change,
   })
@@ -43,7 +49,7 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
     const execution = operations.add()
     return { execution, path: `/executions/${execution.record.id}` }
   }
-  return { app, operations, timers, lines, reasons, get, post, run }
+  return { app, operations, timers, refusals, lines, reasons, get, post, run }
 }
 
 export const healthFacts: HealthFacts = {
@@ -59,6 +65,8 @@ export function rejectionOf(promise: Promise<unknown> | undefined): Promise<unkn
     (error: unknown) => error,
   )
 }
+
+export const alice = bearer("alice", "execute", "control", "read")
 
 const unauthorized = failure("UNAUTHORIZED", "Say who you are.")
 

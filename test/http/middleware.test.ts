@@ -1,6 +1,42 @@
 import { describe, expect, test } from "bun:test"
 import { httpService, refusalOf } from "./http-service.ts"
 
+describe("every refusal", () => {
+  test("is told with who asked, from where, and what for", async () => {
+    const { app, operations, refusals } = httpService()
+    const { id } = operations.add().record
+    const unix = { peer: { kind: "unix" } } as const
+
+    await app.request(`/executions/${id}`, { headers: { Authorization: "Bearer wrong" } }, unix)
+    await app.request("/executions?limit=none", {}, unix)
+    await app.request("/nothing", {}, unix)
+    await app.request("/executions", { headers: { Origin: "https://evil.example" } })
+
+    const facts = refusals.refusals.map(({ failure, ...asked }) => [failure.reason, asked])
+    const via = "http"
+    expect(facts).toEqual([
+      [
+        "UNAUTHORIZED",
+        { principal: null, address: "unix", via, method: "status", executionId: id },
+      ],
+      [
+        "INVALID_PARAMS",
+        { principal: "alice", address: "unix", via, method: "list", executionId: undefined },
+      ],
+      ["METHOD_NOT_FOUND", { principal: null, address: "unix", via, method: "GET" }],
+      ["FORBIDDEN", { principal: null, address: "unknown", via, method: "GET" }],
+    ])
+  })
+
+  test("and nothing else", async () => {
+    const { get, run, refusals } = httpService()
+    await get(run().path)
+    await get("/health")
+
+    expect(refusals.refusals).toEqual([])
+  })
+})
+
 describe("a request's id", () => {
   test("is the one it came with, in the answer and in the log", async () => {
     const { get, lines } = httpService()
@@ -182,7 +218,7 @@ describe("browsers", () => {
     const headers = { Host: "evil.example:8003" }
 
     const overTcp = await app.request("/health", { headers })
-    const overUnix = await app.request("/health", { headers }, { isUnixSocket: true })
+    const overUnix = await app.request("/health", { headers }, { peer: { kind: "unix" } })
 
     expect(await refusalOf(overTcp)).toEqual([403, "FORBIDDEN"])
     expect(overUnix.status).toBe(200)

@@ -15,7 +15,7 @@ function served() {
     port: 0,
     idleTimeout: 0,
     development: false,
-    fetch: (given) => service.app.fetch(given, { isUnixSocket: false }),
+    fetch: (given) => service.app.fetch(given, {}),
   })
   const url = `http://127.0.0.1:${server.port}`
   return { ...service, url, server, [Symbol.asyncDispose]: () => server.stop(true) }

@@ -215,6 +215,10 @@ describe("kept transcripts", () => {
       { id: early.id, endedAt: "2026-11-16T09:00:00.000Z", bytes: 80 },
       { id: late.id, endedAt: "2026-11-16T10:00:00.500Z", bytes: 7 },
     ])
+    expect(opened.journal.endedByPrincipal()).toEqual([
+      { id: early.id, principal: early.principal, bytes: 80 },
+      { id: late.id, principal: late.principal, bytes: 7 },
+    ])
   })
 
   test("are not told once removed, while the record stays", () => {

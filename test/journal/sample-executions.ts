@@ -34,6 +34,7 @@ export function queued(change: Partial<ExecutionRecord> = {}): ExecutionRecord {
       stderr: { bytes: 0, lines: 0 },
       dropped: { bytes: 0, lines: 0 },
     },
+    redacted: null,
     hashes: null,
     use: unknownResourceUse,
     stopped: [],
@@ -102,6 +103,8 @@ const sampleSpec: ExecutionSpec = {
   idleTimeoutMs: null,
   budget: { bytes: 1_048_576, lines: null, policy: "drop-oldest" },
   limits: { memoryBytes: null, cpus: null, pids: null },
+  limitsHeldBy: { memoryBytes: null, cpus: null, pids: null },
+  outputLimitBytes: null,
   onDisconnect: "keep",
   labels: {},
 }

@@ -1,26 +1,14 @@
 import { describe, expect, test } from "bun:test"
+import { AuditedKeeper } from "../../src/keeper/audited-keeper.ts"
 import { GatewayProcess } from "../../src/keeper/gateway-process.ts"
 import { Keeper } from "../../src/keeper/keeper.ts"
 import { News } from "../../src/keeper/news.ts"
 import type { KeeperMessage } from "../../src/protocol/ipc.ts"
 import { ManualClock, settled } from "../support/manual-clock.ts"
+import { NotedAudit } from "../support/noted.ts"
 import { QuietLog } from "../support/quiet-log.ts"
+import { sampleSettings } from "../support/sample-settings.ts"
 import { keeperPorts, keeperSettings } from "../support/scripted-keeper.ts"
-
-const settings = {
-  stateDir: "/state",
-  listen: { hosts: ["127.0.0.1"], port: 0 },
-  socketPath: "/state/gateway.sock",
-  journalPath: "/state/journal.sqlite",
-  transcriptsPath: "/state/transcripts",
-  version: "1.0.0",
-  instance: "test",
-  maxSessions: 100,
-  streamTimeoutMs: 300_000,
-  maxMessageBytes: 8_388_608,
-  logLevel: "info" as const,
-  containment: "best-effort",
-}
 
 /** A gateway that says and does what the test makes it. */
 class ScriptedGateway {
@@ -60,14 +48,16 @@ function opened() {
   const news = new News(() => null, clock)
   const gateways: ScriptedGateway[] = []
   const started: Array<number | null> = []
+  const keeper = new Keeper(keeperSettings, keeperPorts(clock))
   const gateway = new GatewayProcess({
     start: (received) => {
       const scripted = new ScriptedGateway(1000 + gateways.length, received)
       gateways.push(scripted)
       return scripted.port
     },
-    settings: structuredClone(settings),
-    keeper: new Keeper(keeperSettings, keeperPorts(clock)),
+    settings: structuredClone(sampleSettings),
+    keeper,
+    audited: new AuditedKeeper(keeper, new NotedAudit(), clock, null),
     news,
     clock,
     log,

@@ -6,6 +6,11 @@ import { MemoryTranscripts } from "../support/memory-transcripts.ts"
 import { QuietLog } from "../support/quiet-log.ts"
 import { sampleRecord, transcriptOf } from "../support/sample-record.ts"
 
+const nothingLive = {
+  live: () => ({ totalBytes: 0, byPrincipal: new Map() }),
+  tidied: () => undefined,
+}
+
 class DiskFull extends Error {}
 
 const settings = {
@@ -14,6 +19,8 @@ const settings = {
   recordsMs: 1e12,
   keysMs: 1e12,
   diskFloorBytes: 0,
+  maxDiskBytes: Infinity,
+  retainBytesPerPrincipal: Infinity,
 }
 
 /** A journal that can write down a removal only while the reserve is given up. */
@@ -50,7 +57,8 @@ function stage(options: { isFull: boolean; reserveHelps: boolean }) {
   const transcripts = new MemoryTranscripts()
   const clock = new ManualClock()
   const isFull = (error: unknown) => error instanceof DiskFull
-  const ports = { journal, transcripts, clock, log, isFull }
+  const disk = () => nothingLive
+  const ports = { journal, transcripts, clock, log, disk, isFull }
   return { keepHouse: createHousekeeping(settings, directory, ports), steps, log }
 }
 

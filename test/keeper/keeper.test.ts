@@ -6,12 +6,14 @@ import { keeperPorts, keeperSettings } from "../support/scripted-keeper.ts"
 
 const request = ExecuteParams.parse({ argv: ["any"], idempotency_key: "once" })
 
+const local = { principal: "local", exempt: true }
+
 describe("a start that fails", () => {
   test("leaves nothing behind, not even its key", () => {
     const ports = keeperPorts(new ManualClock())
     const keeper = new Keeper(keeperSettings, ports)
 
-    const started = keeper.start("local", request)
+    const started = keeper.start(local, request)
 
     expect(started).toMatchObject({ ok: false, failure: { reason: "SPAWN_FAILED" } })
     expect(keeper.size).toBe(0)
@@ -31,7 +33,7 @@ describe("a start that fails", () => {
     }
     const keeper = new Keeper(keeperSettings, ports)
 
-    const started = keeper.start("local", request)
+    const started = keeper.start(local, request)
 
     expect(started).toMatchObject({ ok: false, failure: { reason: "INTERNAL" } })
     expect(broken).toHaveLength(1)
@@ -47,17 +49,17 @@ describe("a queue that is full", () => {
     ports.journalEnd = () => written.promise
     const keeper = new Keeper({ ...keeperSettings, maxExecutions: 0, maxQueue: 1 }, ports)
     const waiting = ExecuteParams.parse({ argv: ["any"] })
-    const started = keeper.start("local", waiting)
+    const started = keeper.start(local, waiting)
     const executionId = started.ok ? started.value.record.id : ""
 
     const canceled = keeper.control({ executionId, type: "CANCEL" })
 
-    expect(keeper.start("local", waiting)).toMatchObject(fullHouse)
+    expect(keeper.start(local, waiting)).toMatchObject(fullHouse)
     written.resolve()
     expect(await canceled).toMatchObject({ ok: true, value: { status: "canceled" } })
     await Promise.resolve() // its place is given back in the turn of its end
-    expect(keeper.start("local", waiting)).toMatchObject({ ok: true })
-    expect(keeper.start("local", waiting)).toMatchObject(fullHouse)
+    expect(keeper.start(local, waiting)).toMatchObject({ ok: true })
+    expect(keeper.start(local, waiting)).toMatchObject(fullHouse)
   })
 })
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { ExecutionRecord } from "../../src/execution/record.ts"
 import type { Sweep } from "../../src/keeper/ports.ts"
 import { recover } from "../../src/keeper/recovery.ts"
+import { endingOf } from "../../src/protocol/execution-view.ts"
 import { ManualClock } from "../support/manual-clock.ts"
 import { MemoryJournal } from "../support/memory-journal.ts"
 import { MemoryTranscripts } from "../support/memory-transcripts.ts"
@@ -27,6 +28,7 @@ async function recovered(
     transcripts,
     signer: { sign: () => ({ ...signed, signatures: [...signed.signatures] }) },
     clock: new ManualClock(),
+    redaction: null,
     sweep: async (left) => {
       swept.push(...left.map(({ id }) => id))
       return sweeps
@@ -96,6 +98,19 @@ describe("what a dead keeper left", () => {
     )
 
     expect(lost[0]?.survivors).toEqual(survivors)
+  })
+
+  test("does not claim that it knows how much was redacted", async () => {
+    const redacted = { stdout: 1, stderr: 0, spec: 0 }
+
+    const { lost } = await recovered([
+      sampleRecord({ redacted }),
+      sampleRecord({ id: sampleId(2) }),
+    ])
+
+    const reasons = lost.map((record) => endingOf(record)?.reason)
+    expect(reasons[0]).toContain("redacted output since its last journaled event is not counted")
+    expect(reasons[1]).not.toContain("redacted")
   })
 
   test("is left alone where it had ended, and its strays are removed", async () => {

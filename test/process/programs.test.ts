@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { programs } from "../../src/process/programs.ts"
+import { programsFor } from "../../src/process/programs.ts"
+
+const programs = programsFor(null)
 
 function withPrograms(): Disposable & { folder: string; path: string } {
   const folder = mkdtempSync(join(tmpdir(), "cc-executor-programs-"))

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import type { Operations } from "../../src/gateway/ports.ts"
+import { MessagePace } from "../../src/socket/message-pace.ts"
 import { Session } from "../../src/socket/session.ts"
+import { NotedRefusals } from "../support/noted.ts"
 import { QuietLog } from "../support/quiet-log.ts"
 import { ScriptedConnection } from "../support/scripted-connection.ts"
 import { keeperBroke, settled } from "../support/scripted-link.ts"
@@ -10,14 +12,18 @@ function connect(operations: Operations) {
   const connection = new ScriptedConnection()
   const log = new QuietLog()
   const passed = () => undefined
-  const session = new Session({ id: "s", caller, operations, connection, log, passed })
+  const pace = new MessagePace(10_000, 0)
+  const flooded = () => undefined
+  const refusals = new NotedRefusals()
+  const told = { log, refusals, passed, flooded }
+  const session = new Session({ id: "s", caller, operations, connection, pace, ...told })
   let lastId = 0
   const ask = (method: string, params: object = {}) => {
     lastId += 1
     void session.receive(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }))
     return lastId
   }
-  return { connection, session, log, ask }
+  return { connection, session, log, refusals, ask }
 }
 
 describe("what is asked", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Sessions } from "../../src/socket/sessions.ts"
+import { NotedRefusals } from "../support/noted.ts"
 import { QuietLog } from "../support/quiet-log.ts"
 import { ScriptedConnection } from "../support/scripted-connection.ts"
 import { caller, StagedExecution } from "../support/staged-execution.ts"
@@ -8,13 +9,23 @@ import { until } from "../support/until.ts"
 function stage(staged: StagedExecution, settings: { streamTimeoutMs?: number } = {}) {
   const { streamTimeoutMs = 60_000 } = settings
   const log = new QuietLog()
-  const limits = { maxSessions: 2, streamTimeoutMs, version: "1.2.3" }
-  const sessions = new Sessions(limits, staged.operations, log, () => undefined)
+  const limits = {
+    maxSessions: 2,
+    maxSessionsPerPrincipal: 1,
+    messagesPerSecond: 1000,
+    streamTimeoutMs,
+    version: "1.2.3",
+    runAs: null,
+  }
+  const nothing = () => undefined
+  const refusals = new NotedRefusals()
+  const events = { log, refusals, passed: nothing, flooded: nothing }
+  const sessions = new Sessions(limits, staged.operations, events)
   const open = () => {
     const connection = new ScriptedConnection()
     return { connection, session: sessions.open(connection, caller) }
   }
-  return { log, sessions, open }
+  return { log, refusals, sessions, open }
 }
 
 describe("a session", () => {

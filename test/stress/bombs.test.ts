@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { rmdirSync } from "node:fs"
-import { openCgroupBase } from "../../src/process/cgroup-base.ts"
+import { findControllers } from "../support/controllers.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft, markedBy } from "../support/real-processes.ts"
 import { Service } from "../support/service.ts"
@@ -59,24 +58,6 @@ describe("a child within limits", () => {
   )
 })
 
-describe("a child whose limits cannot be held here", () => {
-  testUnless(
-    noLimits === null ? "this machine has the controllers" : null,
-    "is refused, by the name of each limit, and nothing is started",
-    async () => {
-      await using service = await Service.start()
-      using client = await StreamClient.connect(await service.url())
-
-      for (const [name, limit] of Object.entries(limits)) {
-        const request = { argv: ["true"], limits: { [name]: limit } }
-        expect(await client.refusal("execute", request)).toBe("INVALID_PARAMS")
-      }
-
-      expect((await client.call("list", {})).executions).toEqual([])
-    },
-  )
-})
-
 describeEachContainment(
   "a storm of forks, half of them in sessions of their own",
   (containment) => {
@@ -108,10 +89,3 @@ describeEachContainment(
     )
   },
 )
-
-function findControllers(): ReadonlySet<string> {
-  const base = openCgroupBase("test-controllers")
-  if (!base.ok) return new Set()
-  rmdirSync(base.value.path)
-  return base.value.enforceable
-}

@@ -3,7 +3,9 @@ import { connect } from "../../src/client/connect.ts"
 import { followToEnd } from "../support/followed-output.ts"
 import { fixture, runIndependently } from "../support/independent-run.ts"
 import { Service } from "../support/service.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 import { testUnless } from "../support/test-unless.ts"
+import { makeToken } from "../support/tokens.ts"
 import { until } from "../support/until.ts"
 import { reported } from "./support/evidence.ts"
 import { noNamespace, WiredNamespace } from "./support/faults/wired-namespace.ts"
@@ -17,14 +19,17 @@ describe("a network that loses every packet for a while, during a flood", () => 
     "costs the socket, not the execution: its client misses no byte",
     reported("dropped packets", async (evidence) => {
       using network = new WiredNamespace()
+      using state = temporaryFolder()
+      const token = await makeToken(state.path, { name: "far-away" })
       await using service = await Service.start({
+        stateDir: state.path,
         prefix: network.prefix,
-        env: { CC_EXECUTOR_ALLOW_UNAUTHENTICATED_NETWORK: "true" },
         flags: { host: network.address, "stream-timeout": "2s" },
       })
       const states: string[] = []
       await using client = connect({
         url: await service.url(),
+        token,
         reconnect,
         limits,
         onConnection: ({ kind }) => states.push(kind),

@@ -8,15 +8,20 @@ const Refusal = z.object({ error: WireError })
 export class HttpTalk {
   readonly #base: string
   readonly #unix: string | null
+  /** Sent with every request: who asks, say. */
+  readonly #headers: Record<string, string>
 
-  constructor(base: string, unix: string | null = null) {
+  constructor(base: string, unix: string | null = null, headers: Record<string, string> = {}) {
     this.#base = base
     this.#unix = unix
+    this.#headers = headers
   }
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const over = this.#unix === null ? {} : { unix: this.#unix }
-    return fetch(`${this.#base}${path}`, { ...init, ...over })
+    const headers = new Headers(init.headers)
+    for (const [name, value] of Object.entries(this.#headers)) headers.set(name, value)
+    return fetch(`${this.#base}${path}`, { ...init, headers, ...over })
   }
 
   /** Sends JSON where there is something to send. */

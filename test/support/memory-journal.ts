@@ -58,6 +58,12 @@ export class MemoryJournal implements Journal {
       .toSorted((a, b) => a.endedAt.localeCompare(b.endedAt))
   }
 
+  endedByPrincipal(): Array<{ id: ExecutionId; principal: string; bytes: number }> {
+    return this.endedWithTranscript().map(({ id, bytes }) => {
+      return { id, principal: this.find(id)?.principal ?? "", bytes }
+    })
+  }
+
   transcriptRemoved(id: ExecutionId): void {
     this.withoutTranscript.add(id)
   }

@@ -12,7 +12,11 @@ import {
   notifications,
 } from "../../src/protocol/notifications.ts"
 
-export type RawSessionOptions = { headers?: Record<string, string>; protocols?: string[] }
+export type RawSessionOptions = {
+  headers?: Record<string, string>
+  protocols?: string[]
+  tls?: Bun.TLSOptions
+}
 
 type RequestId = number | string | null
 type Said = { method: string; params: unknown; executionId: string | null }

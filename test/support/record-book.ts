@@ -1,7 +1,8 @@
 import type { ExecutionId } from "../../src/execution/id.ts"
 import type { SignedReceipt } from "../../src/execution/receipt.ts"
 import { type ExecutionRecord, hasEnded } from "../../src/execution/record.ts"
-import type { JournalReader, ListPage } from "../../src/gateway/ports.ts"
+import type { Owned } from "../../src/execution/sharing.ts"
+import type { JournalReader, ListPage, Viewer } from "../../src/gateway/ports.ts"
 
 /** A journal, as its readers see it, that a test writes. */
 export class RecordBook implements JournalReader {
@@ -17,14 +18,31 @@ export class RecordBook implements JournalReader {
     return this.records.get(id) ?? null
   }
 
-  withPrefix(prefix: string, limit: number): ExecutionId[] {
-    const all = [...this.records.keys()].toSorted()
-    return all.filter((id) => id.startsWith(prefix)).slice(0, limit)
+  owned(id: ExecutionId): Owned | null {
+    const record = this.find(id)
+    return record && { principal: record.principal, labels: record.spec.labels }
   }
 
-  list(filter: Parameters<JournalReader["list"]>[0]): ListPage | null {
+  withPrefix(prefix: string, limit: number, viewer: Viewer | null = null): ExecutionId[] {
+    const all = this.#seenBy(viewer).map(({ id }) => id)
+    return all
+      .toSorted()
+      .filter((id) => id.startsWith(prefix))
+      .slice(0, limit)
+  }
+
+  list(
+    filter: Parameters<JournalReader["list"]>[0],
+    viewer: Viewer | null = null,
+  ): ListPage | null {
     if (filter.cursor !== undefined) return null
-    return { records: [...this.records.values()], cursor: null }
+    return { records: this.#seenBy(viewer), cursor: null }
+  }
+
+  #seenBy(viewer: Viewer | null): ExecutionRecord[] {
+    const all = [...this.records.values()]
+    if (viewer === null) return all
+    return all.filter(({ principal, spec }) => viewer.maySee({ principal, labels: spec.labels }))
   }
 
   receipt(id: ExecutionId): SignedReceipt | null {

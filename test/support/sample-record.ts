@@ -5,7 +5,7 @@ import {
   type TranscriptFacts,
   unknownResourceUse,
 } from "../../src/execution/record.ts"
-import type { ExecutionSpec } from "../../src/execution/spec.ts"
+import { type ExecutionSpec, heldByNothing } from "../../src/execution/spec.ts"
 
 export const sampleSpec: ExecutionSpec = {
   command: null,
@@ -19,6 +19,8 @@ export const sampleSpec: ExecutionSpec = {
   idleTimeoutMs: null,
   budget: { bytes: 1_048_576, lines: null, policy: "drop-oldest" },
   limits: { memoryBytes: null, cpus: null, pids: null },
+  limitsHeldBy: heldByNothing,
+  outputLimitBytes: null,
   onDisconnect: "keep",
   labels: {},
 }
@@ -46,6 +48,7 @@ export function sampleRecord(change: Partial<ExecutionRecord> = {}): ExecutionRe
     blocked: false,
     stdinBytes: 0,
     transcript: transcriptOf(0),
+    redacted: null,
     hashes: null,
     use: unknownResourceUse,
     stopped: [],

@@ -1,3 +1,4 @@
+import { heldByNothing } from "../../src/execution/spec.ts"
 import type { KeeperPorts, KeeperSettings } from "../../src/keeper/keeper.ts"
 import type { Clock } from "../../src/keeper/ports.ts"
 import { MemoryJournal } from "./memory-journal.ts"
@@ -7,17 +8,26 @@ import { sampleId } from "./sample-record.ts"
 export const keeperSettings: KeeperSettings = {
   maxExecutions: 2,
   maxQueue: 2,
-  plan: {
+  maxExecutionsPerPrincipal: 100,
+  maxQueuePerPrincipal: 100,
+  startsPerMinute: 1_000_000,
+  maxDiskBytes: Infinity,
+  retainBytesPerPrincipal: Infinity,
+  plan: () => ({
     shell: "/bin/sh",
     policy: { kind: "everything" },
     baseEnv: {},
     cwd: "/",
+    user: null,
     budget: { bytes: 1_048_576, lines: null, policy: "drop-oldest" },
     wallTimeoutMs: null,
     idleTimeoutMs: null,
     limits: { memoryBytes: null, cpus: null, pids: null },
-    enforceable: new Set(),
-  },
+    holders: heldByNothing,
+    maxWallTimeoutMs: Infinity,
+    maxOutputBytes: Infinity,
+    retainBytesPerPrincipal: Infinity,
+  }),
   supervision: {
     graceMs: 5000,
     killLimitMs: 5000,
@@ -34,12 +44,16 @@ export function keeperPorts(clock: Clock): KeeperPorts {
     clock,
     spawner: {
       containment: "best-effort",
-      enforceable: new Set(),
       spawn: () => ({ ok: false, failure: { errno: "EAGAIN", message: "nothing starts here" } }),
     },
     transcripts: new MemoryTranscripts(),
+    redaction: null,
     store: new MemoryJournal(),
-    programs: { locate: (name) => ({ ok: true, value: { path: name, realPath: name } }) },
+    programs: {
+      locate: (name) => ({ ok: true, value: { path: name, realPath: name } }),
+      filesOf: ({ realPath }) => ({ ok: true, value: [{ realPath, stamp: "" }] }),
+      directory: (path) => ({ ok: true, value: path }),
+    },
     ifRoom: thereIsRoom,
     withReserve: thereIsRoom,
     newId: () => sampleId(++ids),

@@ -40,6 +40,8 @@ export class ScriptedServer implements AsyncDisposable {
   sessions = 0
   /** Runs for what `execute` starts, before the answer. */
   onExecute: (execution: ScriptedExecution) => void = () => undefined
+  /** Answers a request before anything else is done with it; null lets it through. */
+  guard: (request: Request) => Response | null = () => null
 
   readonly #rules = new Map<MethodName, Rule[]>()
   readonly #greetings: GreetingRule[] = []
@@ -142,6 +144,8 @@ export class ScriptedServer implements AsyncDisposable {
       hostname: "127.0.0.1",
       port,
       fetch: (request, server) => {
+        const answer = this.guard(request)
+        if (answer !== null) return answer
         this.sessions += 1
         const data = newSession(this.sessions)
         return server.upgrade(request, { data }) ? undefined : new Response(null, { status: 400 })

@@ -97,8 +97,9 @@ export class Service implements AsyncDisposable {
   }
 
   async url(path = "/ws/mcp"): Promise<string> {
-    const { host } = await this.listening
-    return path === "/ws/mcp" ? `ws://${host}${path}` : `http://${host}${path}`
+    const { host, protocol } = await this.listening
+    const scheme = path === "/ws/mcp" ? protocol : protocol.replace("ws", "http")
+    return `${scheme}//${host}${path}`
   }
 
   kill(signal: NodeJS.Signals): void {
@@ -117,7 +118,7 @@ export class Service implements AsyncDisposable {
 
   #hear(line: string): void {
     this.#said.push(line)
-    const address = /listening on (ws:\S+)/.exec(line)?.[1]
+    const address = /listening on (wss?:\S+)/.exec(line)?.[1]
     if (address !== undefined) this.#listening.resolve(new URL(address))
     else if (/listening on unix:/.test(line)) this.#listening.resolve(new URL("ws://localhost/"))
   }

@@ -2,17 +2,18 @@ import { type ExecutionRecord, type StreamName } from "../../src/execution/recor
 import type { Budget } from "../../src/execution/spec.ts"
 import { LiveExecutions } from "../../src/gateway/live-executions.ts"
 import { createOperations } from "../../src/gateway/operations.ts"
-import type { Caller, FeedEvent, Operations, OutputFeed } from "../../src/gateway/ports.ts"
+import type { FeedEvent, Operations, OutputFeed } from "../../src/gateway/ports.ts"
 import type { TranscriptWriter } from "../../src/keeper/ports.ts"
 import {
   type TemporaryTranscripts,
   temporaryTranscripts,
 } from "../transcript/temporary-transcripts.ts"
+import { localUser } from "./callers.ts"
 import { RecordBook } from "./record-book.ts"
 import { sampleId, sampleRecord, sampleSpec } from "./sample-record.ts"
 import { ScriptedLink } from "./scripted-link.ts"
 
-export const caller: Caller = { principal: "local" }
+export const caller = localUser
 const noNews = { kind: "news", resync: false } as const
 const noon = new Date("2026-11-16T12:00:00.000Z")
 
@@ -47,6 +48,7 @@ export class StagedExecution implements Disposable {
       journal: () => this.journal,
       transcripts: () => this.transcripts.reader,
       live: this.live,
+      policy: "everything",
     })
     this.journal.write(this.#record)
   }

@@ -1,16 +1,19 @@
 import type { MiddlewareHandler } from "hono"
-import { checkOrigin } from "../../access/origin.ts"
+import { type Approach, checkOrigin } from "../../access/origin.ts"
 import { refuse } from "../answer.ts"
 import { connectionOf } from "../connection.ts"
 import type { HttpEnvironment } from "../ports.ts"
 
-export function originCheck(allowedHosts: readonly string[]): MiddlewareHandler<HttpEnvironment> {
+export function originCheck(
+  allowed: Pick<Approach, "allowedHosts" | "allowedOrigins">,
+): MiddlewareHandler<HttpEnvironment> {
   return async (c, next) => {
     const checked = checkOrigin({
+      ...allowed,
       host: c.req.header("host") ?? new URL(c.req.url).host,
       origin: c.req.header("origin") ?? null,
-      isUnixSocket: connectionOf(c).isUnixSocket ?? false,
-      allowedHosts,
+      fetchSite: c.req.header("sec-fetch-site") ?? null,
+      isUnixSocket: connectionOf(c).peer?.kind === "unix",
     })
     return checked.ok ? next() : refuse(checked.failure)
   }

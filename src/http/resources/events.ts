@@ -1,4 +1,5 @@
 import { z } from "zod"
+import type { ExecutionRecord } from "../../execution/record.ts"
 import { ExecutionView } from "../../protocol/execution-view.ts"
 import { refuse } from "../answer.ts"
 import { ChangeEvents } from "../change-events.ts"
@@ -14,6 +15,7 @@ export const getEvents: Endpoint = {
   path: "/events",
   access: "caller",
   operationId: "watch",
+  streams: true,
   summary: "Watch executions change their state",
   description:
     "From now on, every change of state. A reader that is 1000 changes behind is disconnected: " +
@@ -33,8 +35,11 @@ export const getEvents: Endpoint = {
     if (!query.ok) return refuse(query.failure)
     const labels = readLabels(query.value.label)
     if (!labels.ok) return refuse(labels.failure)
-    const watched = labels.value
-    const events = new ChangeEvents((changed) => operations.watch(caller, watched, changed), after)
+    const events = new ChangeEvents(after)
+    const tell = (record: ExecutionRecord) => events.changed(record)
+    const watching = operations.watch(caller, labels.value, tell)
+    if (!watching.ok) return refuse(watching.failure)
+    events.owns(watching.value)
     return eventResponse(events, passed)
   },
 }

@@ -4,6 +4,7 @@ import { ExecuteParams, ExecuteResult } from "../../protocol/execute.ts"
 import { executeResultOf } from "../../protocol/execute-result.ts"
 import { failure } from "../../protocol/failure.ts"
 import { methods } from "../../protocol/methods.ts"
+import type { PolicyKind } from "../../protocol/notifications.ts"
 import { answer, type HttpFailure, refuse } from "../answer.ts"
 import { type Endpoint, json } from "../endpoint.ts"
 import type { HttpContext } from "../ports.ts"
@@ -42,7 +43,7 @@ export const postExecutions: Endpoint = {
     "SHUTTING_DOWN",
   ],
   async respond(c, { operations }, caller) {
-    const params = await readExecuteParams(c)
+    const params = await readExecuteParams(c, operations.policy)
     if (!params.ok) return refuse(params.failure)
     const answered = await operations.execute(caller, params.value, false)
     if (!answered.ok) return refuse(answered.failure)
@@ -54,7 +55,10 @@ export const postExecutions: Endpoint = {
   },
 }
 
-async function readExecuteParams(c: HttpContext): Promise<Result<ExecuteParams, HttpFailure>> {
+async function readExecuteParams(
+  c: HttpContext,
+  policy: PolicyKind,
+): Promise<Result<ExecuteParams, HttpFailure>> {
   const body = await readJsonObject(c)
   if (!body.ok) return body
   const key = c.req.header("idempotency-key")
@@ -64,7 +68,7 @@ async function readExecuteParams(c: HttpContext): Promise<Result<ExecuteParams, 
     return fail(failure("INVALID_PARAMS", message))
   }
   const withKey = key === undefined ? body.value : { ...body.value, idempotency_key: key }
-  const params = parse(ExecuteParams, withKey)
+  const params = parse(ExecuteParams, withKey, policy)
   if (!params.ok || params.value.on_disconnect === "keep") return params
   const message = "`on_disconnect: cancel` needs a connection to watch: use the WebSocket."
   return fail(failure("INVALID_PARAMS", message))

@@ -1,8 +1,9 @@
 import { accepts } from "hono/accepts"
 import { z } from "zod"
+import type { Caller } from "../../access/caller.ts"
 import { StreamName } from "../../execution/record.ts"
 import { ok, type Result } from "../../execution/result.ts"
-import type { Caller, Operations, OutputFeed } from "../../gateway/ports.ts"
+import type { Operations, OutputFeed } from "../../gateway/ports.ts"
 import { ExecutionView } from "../../protocol/execution-view.ts"
 import { AttachParams } from "../../protocol/methods.ts"
 import { notifications } from "../../protocol/notifications.ts"
@@ -43,6 +44,7 @@ export const getOutput: Endpoint = {
   path: "/executions/:id/output",
   access: "caller",
   operationId: "output",
+  streams: true,
   summary: "Stream an execution's output",
   description:
     "With `Accept: text/event-stream`, server-sent events: `state` first, `completed` last, the " +

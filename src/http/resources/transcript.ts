@@ -20,6 +20,7 @@ export const getTranscript: Endpoint = {
   path: "/executions/:id/transcript",
   access: "caller",
   operationId: "transcriptRead",
+  streams: true,
   summary: "Read a part of an execution's transcript",
   description: "Both streams in the order they were written, without waiting for more.",
   query: TranscriptQuery,

@@ -200,6 +200,7 @@ const expected = [
   "keeper gone: its executions are ended",
   "disk full: an event could not be journaled", // the state it leads to is, or the end
   "an end waits to be journaled",
+  "audit lines cannot be written", // nor anything else; how many it were is told afterwards
 ]
 
 function isComplaint(line: string): boolean {

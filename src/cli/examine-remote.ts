@@ -1,0 +1,32 @@
+import { addressOf } from "./address.ts"
+import { askRemote } from "./ask-remote.ts"
+import type { Context } from "./context.ts"
+import { CommandFailure } from "./failure.ts"
+import { type Finding, fail, ok, warn } from "./finding.ts"
+
+const answerMs = 3_000
+const name = "remote"
+
+/** The service that $CC_EXECUTOR_URL names, where it names one. */
+export async function examineRemote(context: Context): Promise<Finding[]> {
+  try {
+    const address = addressOf(context, {})
+    if (address.kind === "local") return []
+    const { url } = address
+    const answer = await askRemote(address, "/readyz", answerMs)
+    switch (answer.kind) {
+      case "answer":
+        if (answer.status === 200) return [ok(name, `${url} answers in ${answer.ms.toFixed(1)} ms`)]
+        return [warn(name, `${url} is not ready (${answer.status})`, "see its log")]
+      case "no-tls":
+        return [fail(name, `${url}: ${answer.why}`, "`cc-executor help run` lists the options")]
+      case "nobody":
+        return [fail(name, `${url} cannot be reached (${answer.why})`, "check $CC_EXECUTOR_URL")]
+      case "silent":
+        return [fail(name, `${url} does not answer in ${answer.afterMs} ms`, "see its log")]
+    }
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error
+    return [fail(name, error.message, "put the variable right")]
+  }
+}

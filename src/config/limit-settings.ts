@@ -1,0 +1,57 @@
+import { setting } from "./setting.ts"
+import { count, duration, orNone, size } from "./text-form.ts"
+
+const year = "365d"
+const petabyte = "1024T"
+
+/**
+ * How much one principal may have, and how much anybody. Those of one principal do not bind who has
+ * the scope `admin`, as the local user does.
+ */
+export const limitSettings = {
+  maxExecutionsPerPrincipal: setting(count({ min: 1, max: 100_000 }), {
+    group: "Limits",
+    flag: "max-executions-per-principal",
+    defaultText: "16",
+    description: "Executions one principal may run at once; its further ones wait. Not for admins.",
+  }),
+  maxQueuePerPrincipal: setting(count({ min: 0, max: 1_000_000 }), {
+    group: "Limits",
+    flag: "max-queue-per-principal",
+    defaultText: "100",
+    description: "Executions of one principal waiting at once, then `AT_CAPACITY`. Not for admins.",
+  }),
+  startsPerMinute: setting(count({ min: 1, max: 1_000_000_000 }), {
+    group: "Limits",
+    flag: "starts-per-minute",
+    defaultText: "600",
+    description: "Starts one principal may ask for, then `RATE_LIMITED`. Not for admins.",
+  }),
+  retainBytesPerPrincipal: setting(size({ min: "1k", max: petabyte }), {
+    group: "Limits",
+    flag: "retain-bytes-per-principal",
+    defaultText: "2GiB",
+    description: "Room for the transcripts of one principal; its oldest go. Not for admins.",
+  }),
+  maxWallTimeoutMs: setting(orNone(duration({ min: "1ms", max: year })), {
+    group: "Limits",
+    flag: "max-timeout",
+    defaultText: "none",
+    example: "1d",
+    description: "The longest running time anyone may ask for, and what holds when nobody asks.",
+  }),
+  maxOutputBytes: setting(orNone(size({ min: "1", max: petabyte })), {
+    group: "Limits",
+    flag: "max-output-bytes",
+    defaultText: "none",
+    example: "100GiB",
+    description: "Output an execution may write in all, retained or not; past it, it is stopped.",
+  }),
+  maxDiskBytes: setting(orNone(size({ min: "1k", max: petabyte })), {
+    group: "Limits",
+    flag: "max-disk-bytes",
+    defaultText: "none",
+    example: "50GiB",
+    description: "Room for all transcripts, live ones too; ended ones go, then starts are refused.",
+  }),
+}

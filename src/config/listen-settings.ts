@@ -1,0 +1,89 @@
+import { listenHosts } from "./listen-hosts.ts"
+import { setting } from "./setting.ts"
+import { boolean, count, duration, orNone, size } from "./text-form.ts"
+import { tlsSettings } from "./tls-settings.ts"
+import { hostNames, webOrigins } from "./web-names.ts"
+
+/** Where the service is reached, by whom, and how fast they may talk. */
+export const listenSettings = {
+  hosts: setting(listenHosts(), {
+    group: "Listening",
+    flag: "host",
+    defaultText: "localhost",
+    example: "127.0.0.1",
+    description: "Addresses to listen on; `localhost` is both 127.0.0.1 and ::1.",
+  }),
+  port: setting(orNone(count({ min: 0, max: 65_535 })), {
+    group: "Listening",
+    flag: "port",
+    defaultText: "8003",
+    description: "TCP port; 0 takes a free one, `none` listens on the unix socket only.",
+  }),
+  requireToken: setting(boolean(), {
+    group: "Listening",
+    flag: "require-token",
+    defaultText: "false",
+    example: "true",
+    description: "The service's own user needs a token on loopback too; on the unix socket not.",
+  }),
+  allowedHosts: setting(orNone(hostNames()), {
+    group: "Listening",
+    flag: "allowed-hosts",
+    defaultText: "none",
+    example: "executor.example.net",
+    description: "Further names under which clients may reach it; others in `Host` are refused.",
+  }),
+  allowedOrigins: setting(orNone(webOrigins()), {
+    group: "Listening",
+    flag: "allowed-origins",
+    defaultText: "none",
+    example: "https://console.example.net",
+    description: "Web origins, besides its own, whose pages may connect.",
+  }),
+  ...tlsSettings,
+  maxSessions: setting(count({ min: 1, max: 100_000 }), {
+    group: "Listening",
+    flag: "max-sessions",
+    bareVariable: "MAX_SESSIONS",
+    defaultText: "100",
+    description: "WebSocket sessions open at once; one more is refused with `SESSION_LIMIT`.",
+  }),
+  maxSessionsPerPrincipal: setting(count({ min: 1, max: 100_000 }), {
+    group: "Listening",
+    flag: "max-sessions-per-principal",
+    defaultText: "32",
+    description: "Sessions one principal without the scope `admin` may have open at once.",
+  }),
+  maxConnectionsPerAddress: setting(count({ min: 1, max: 100_000 }), {
+    group: "Listening",
+    flag: "max-connections-per-address",
+    defaultText: "64",
+    description: "Sessions one address may have open at once; loopback is not counted.",
+  }),
+  messagesPerSecond: setting(count({ min: 1, max: 1_000_000 }), {
+    group: "Listening",
+    flag: "messages-per-second",
+    defaultText: "1000",
+    description:
+      "Messages a session, or HTTP requests a principal, may send; twice as many at once.",
+  }),
+  requestTimeoutMs: setting(duration({ min: "4s", max: "4m" }), {
+    group: "Listening",
+    flag: "request-timeout",
+    defaultText: "30s",
+    description: "Time to send a whole HTTP request; slower clients are cut off.",
+  }),
+  streamTimeoutMs: setting(duration({ min: "1s", max: "365d" }), {
+    group: "Listening",
+    flag: "stream-timeout",
+    bareVariable: "STREAM_TIMEOUT",
+    defaultText: "5m",
+    description: "Closes a session that has not answered pings for so long; silence is no reason.",
+  }),
+  maxMessageBytes: setting(size({ min: "64k", max: "1G" }), {
+    group: "Listening",
+    flag: "max-message-bytes",
+    defaultText: "8MiB",
+    description: "The largest message or request body a client may send.",
+  }),
+}

@@ -1,0 +1,43 @@
+import { setting } from "./setting.ts"
+import { absolutePath, choice, count, orNone, size } from "./text-form.ts"
+
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
+// The first generation was written in Python, and its settings still are.
+const pythonLevels = { warning: "warn", critical: "fatal" } as const
+
+export const logSettings = {
+  logLevel: setting(choice(logLevels, pythonLevels), {
+    group: "Logs",
+    flag: "log-level",
+    bareVariable: "LOG_LEVEL",
+    defaultText: "info",
+    example: "debug",
+    description: "The least important lines that are written.",
+  }),
+  logFormat: setting(choice(["auto", "json", "pretty"]), {
+    group: "Logs",
+    flag: "log-format",
+    defaultText: "auto",
+    example: "json",
+    description: "One JSON object a line, or text for people; `auto` is pretty on a terminal only.",
+  }),
+  logFile: setting(orNone(absolutePath()), {
+    group: "Logs",
+    flag: "log-file",
+    defaultText: "none",
+    example: "/var/log/cc-executor/cc-executor.log",
+    description: "A file that gets the lines instead of standard output.",
+  }),
+  logFileBytes: setting(size({ min: "4k", max: "1T" }), {
+    group: "Logs",
+    flag: "log-file-size",
+    defaultText: "10MiB",
+    description: "The log file is rotated before it grows beyond this.",
+  }),
+  logFiles: setting(count({ min: 1, max: 1000 }), {
+    group: "Logs",
+    flag: "log-files",
+    defaultText: "5",
+    description: "Rotated log files kept beside the current one.",
+  }),
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from "node:crypto"
+import type { Caller } from "../access/caller.ts"
+import { createIdentify, type Identify, type TokenCheck } from "../access/identify.ts"
+import { Penalties } from "../access/penalties.ts"
+import { Tarpit } from "../access/tarpit.ts"
+import { Tickets } from "../access/tickets.ts"
+import { TokenBook } from "../access/token-book.ts"
+import { fail, type Result } from "../execution/result.ts"
+import { TokenBuckets } from "../execution/token-bucket.ts"
+import type { CallerOf } from "../http/ports.ts"
+import type { Logger } from "../log.ts"
+import { peerUsers } from "../process/peer-user.ts"
+import { type Failure, failure } from "../protocol/failure.ts"
+import type { GatewaySettings } from "../protocol/ipc.ts"
+import { openSocketDoor, type SocketDoor } from "./socket-door.ts"
+
+/** Who comes in, by whichever door. */
+export type Access = Disposable & {
+  callerOf: CallerOf
+  socketDoor: SocketDoor
+  tickets: Tickets
+  penalties: Penalties
+  tarpit: Tarpit
+  /** By what names the service goes, and whose pages may use it. */
+  known: { allowedHosts: readonly string[]; allowedOrigins: readonly string[] }
+}
+
+/** Those whose requests are counted at the same time; past it the oldest are forgotten. */
+const mostPrincipals = 10_000
+
+export function openAccess(settings: GatewaySettings, log: Logger): Access {
+  const { access } = settings
+  const users = peerUsers()
+  const tickets = new Tickets(() => randomBytes(24).toString("base64url"), monotonicMs)
+  const identify = createIdentify({
+    ...access,
+    tokens: tokenCheck(settings.stateDir, log),
+    tickets,
+    uidOf: (ends) => users.uidOf(ends),
+    certificateScopes: settings.clientCertScopes,
+    monotonicMs,
+  })
+  const penalties = new Penalties(monotonicMs)
+  const tarpit = new Tarpit((delayMs) => Bun.sleep(delayMs))
+  const known = { ...access, allowedHosts: [...settings.listen.hosts, ...access.allowedHosts] }
+  return {
+    callerOf: httpCaller(identify, access.messagesPerSecond, tarpit),
+    socketDoor: openSocketDoor(known, identify, penalties),
+    tickets,
+    penalties,
+    tarpit,
+    known,
+    [Symbol.dispose]: () => users[Symbol.dispose](),
+  }
+}
+
+/** Over HTTP there is no session to count messages of: requests are counted by who asks. */
+function httpCaller(identify: Identify, perSecond: number, tarpit: Tarpit): CallerOf {
+  const requests = new TokenBuckets({ perSecond, burst: perSecond * 2 }, mostPrincipals)
+  return async (request, { peer }) => {
+    if (peer === undefined) throw new Error("a request came from nowhere")
+    const caller = paced(identify({ via: "http", peer, headers: request.headers, ticket: null }))
+    if (!caller.ok) await tarpit.hold(caller.failure)
+    return caller
+  }
+
+  function paced(caller: Result<Caller, Failure>): Result<Caller, Failure> {
+    if (!caller.ok) return caller
+    const retryAfterS = requests.take(caller.value.principal, monotonicMs())
+    if (retryAfterS === 0) return caller
+    const message = "Requests come faster than they may: wait as long as `retry_after` says."
+    return fail(failure("RATE_LIMITED", message, { retry_after: retryAfterS }))
+  }
+}
+
+function tokenCheck(stateDir: string, log: Logger): TokenCheck {
+  const book = new TokenBook(stateDir, ({ message }) =>
+    log.error({ reason: message }, "tokens cannot be read: nobody is let in by one"),
+  )
+  return {
+    check(token) {
+      const checked = book.check(token, new Date())
+      if (checked.ok) return checked
+      const { failure: why } = checked
+      // What was wrong with it is told to whoever has had the right secret, and to nobody else.
+      return fail(why === "expired" || why === "revoked" ? why : "unknown")
+    },
+    isStillGood: (id) => book.isStillGood(id, new Date()),
+  }
+}
+
+function monotonicMs(): number {
+  return performance.now()
+}

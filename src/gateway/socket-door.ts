@@ -1,0 +1,48 @@
+import { AddressPlaces } from "../access/address-places.ts"
+import type { Caller } from "../access/caller.ts"
+import type { Identify, Peer } from "../access/identify.ts"
+import { checkOrigin } from "../access/origin.ts"
+import type { Penalties } from "../access/penalties.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
+import { type Failure, failure } from "../protocol/failure.ts"
+
+export type SocketDoorSettings = {
+  allowedHosts: readonly string[]
+  allowedOrigins: readonly string[]
+  maxConnectionsPerAddress: number
+}
+
+/** Who may have a WebSocket, and the place it takes until it is closed. */
+export type Admitted = { caller: Caller; place: Disposable }
+
+export type SocketDoor = (request: Request, url: URL, peer: Peer) => Result<Admitted, Failure>
+
+/** An upgrade passes by everything that guards the HTTP routes: here it is guarded by itself. */
+export function openSocketDoor(
+  settings: SocketDoorSettings,
+  identify: Identify,
+  penalties: Penalties,
+): SocketDoor {
+  const places = new AddressPlaces(settings.maxConnectionsPerAddress)
+  return (request, url, peer) => {
+    const { headers } = request
+    const origin = checkOrigin({
+      ...settings,
+      host: headers.get("host") ?? "",
+      origin: headers.get("origin"),
+      fetchSite: headers.get("sec-fetch-site"),
+      isUnixSocket: peer.kind === "unix",
+    })
+    if (!origin.ok) return origin
+    const ticket = url.searchParams.get("ticket")
+    const caller = identify({ via: "websocket", peer, headers, ticket })
+    if (!caller.ok) return caller
+    const penalty = penalties.check(caller.value)
+    if (!penalty.ok) return penalty
+    const place = places.take(caller.value.address)
+    if (place !== null) return ok({ caller: caller.value, place })
+    const { maxConnectionsPerAddress: most } = settings
+    const message = `${caller.value.address} has ${most} connections already: close one first.`
+    return fail(failure("RATE_LIMITED", message, { retry_after: 1 }))
+  }
+}

@@ -1,0 +1,60 @@
+import type { Config } from "../config.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
+import { changeableBy, closedTo } from "../process/user-reach.ts"
+import type { LaunchRules } from "./allowed-launch.ts"
+import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.ts"
+import type { Log, Programs } from "./ports.ts"
+
+/** The rules that hold now: what a start is decided by. */
+export type PolicyWatch = Disposable & { rules: () => LaunchRules; programs: Programs }
+
+type Options = Surroundings & {
+  self: readonly string[]
+  logger: Log
+  say: (text: string) => void
+}
+
+/** Reads the rules, and again at every SIGHUP; what is wrong then leaves the old ones in force. */
+export function watchPolicy(config: Config, options: Options): Result<PolicyWatch, string> {
+  const { logger: log, say } = options
+  const first = readRules(config, options)
+  if (!first.ok) return first
+  let current = first.value
+  const exposed = exposedTo(current, config.stateDir, options.self)
+  if (exposed !== null) return fail(exposed)
+  for (const warning of current.warnings) say(`cc-executor: ${warning}`)
+  const again = () => {
+    const next = readRules(config, options)
+    if (next.ok) {
+      current = next.value
+      log.info({ warnings: current.warnings }, "policy read again")
+    } else log.error({ why: next.failure }, "policy not read: the old one stays in force")
+  }
+  if (current.rules.policy.kind === "allow-list") process.on("SIGHUP", again)
+  return ok({
+    rules: () => current.rules,
+    programs: current.programs,
+    [Symbol.dispose]: () => void process.off("SIGHUP", again),
+  })
+}
+
+/** What children of another user must not come near: keys, record, and the service itself. */
+function exposedTo(
+  { rules: { user } }: ReadRules,
+  stateDir: string,
+  self: readonly string[],
+): string | null {
+  if (user === null) return null
+  const who = user.user ?? `uid ${user.uid}`
+  if (closedTo(user, stateDir) === null) {
+    const open = `The state directory ${stateDir} is open to ${who}, whom children are to run as`
+    return `${open}: give it to root.`
+  }
+  for (const file of self.filter((part) => part.startsWith("/"))) {
+    const how = changeableBy(user, file)
+    if (how !== null) {
+      return `${who}, whom children are to run as, could replace this program: ${how}.`
+    }
+  }
+  return null
+}

@@ -1,0 +1,44 @@
+import { createHash } from "node:crypto"
+import type { Config } from "../config.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
+import { type Containment, chooseContainment } from "../process/containment.ts"
+import { Forest } from "../process/forest.ts"
+import { leaveNoCoreFiles } from "../process/libc.ts"
+import { Reaper } from "../process/reaper.ts"
+import { spawnChild } from "../process/spawner.ts"
+import type { Spawner } from "./ports.ts"
+import type { ServiceRecord } from "./serve-record.ts"
+import { limitNotHeld } from "./serve-settings.ts"
+
+/** How this machine runs children and holds them together. */
+export type Machine = {
+  /** Names what belongs to this service among others of the machine. */
+  instance: string
+  reaper: Reaper
+  forest: Forest
+  containment: Containment
+  spawner: Spawner
+}
+
+/** Finds out what the machine offers; or says why that is not enough for what was asked. */
+export function openMachine(
+  config: Config,
+  { state, policy }: Pick<ServiceRecord, "state" | "policy">,
+  owner: AsyncDisposableStack,
+): Result<Machine, string> {
+  leaveNoCoreFiles()
+  const reaper = owner.use(new Reaper())
+  const forest = new Forest(reaper.isOwnChild)
+  const instance = createHash("sha256").update(state.path).digest("hex").slice(0, 12)
+  const childrenUid = policy.rules().user?.uid ?? process.getuid?.() ?? 0
+  const chosen = chooseContainment(config.containment, instance, forest, childrenUid)
+  if (!chosen.ok) return fail(`${chosen.failure}.`)
+  const containment = owner.use(chosen.value)
+  const unheld = limitNotHeld(config, containment)
+  if (unheld !== null) return fail(unheld)
+  const spawner: Spawner = {
+    containment: containment.mode,
+    spawn: (launch) => spawnChild(launch, containment, reaper),
+  }
+  return ok({ instance, reaper, forest, containment, spawner })
+}

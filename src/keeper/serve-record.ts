@@ -1,0 +1,66 @@
+import { type AuditLog, openAuditLog } from "../audit/audit-log.ts"
+import type { Config } from "../config.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
+import { openJournal } from "../journal/journal.ts"
+import { createReceiptSigner } from "../journal/receipt-signing.ts"
+import { loadOrCreateSigningKey } from "../journal/signing-key.ts"
+import { tryLock } from "../process/libc.ts"
+import { readStat } from "../process/proc.ts"
+import { createTranscriptStore } from "../transcript/store.ts"
+import { type PolicyWatch, watchPolicy } from "./policy-watch.ts"
+import type { Clock, Journal, ReceiptSigner, Redaction, TranscriptStore } from "./ports.ts"
+import type { ServeOptions } from "./serve-options.ts"
+import { auditSettings, redactionOf } from "./serve-settings.ts"
+import { openStateDirectory, type StateDirectory } from "./state-directory.ts"
+
+/** What a service writes down, and by which rules. */
+export type ServiceRecord = {
+  state: StateDirectory
+  policy: PolicyWatch
+  redaction: Redaction | null
+  journal: Journal
+  audit: AuditLog
+  signer: ReceiptSigner
+  transcripts: TranscriptStore
+}
+
+/** Opens all of it, for the owner of the stack to close; or says why the service cannot start. */
+export function openRecord(
+  config: Config,
+  options: ServeOptions,
+  clock: Clock,
+  owner: AsyncDisposableStack,
+): Result<ServiceRecord, string> {
+  // Before anything is opened: a service without its patterns would record what it must not.
+  const redaction = redactionOf(config)
+  if (!redaction.ok) return redaction
+  const holder = {
+    pid: process.pid,
+    startTicks: readStat(process.pid)?.startTicks ?? 0,
+    version: options.version,
+    startedAt: clock.now().toISOString(),
+  }
+  const state = openStateDirectory(config.stateDir, holder, config.ballastBytes, tryLock)
+  if (!state.ok) return state
+  owner.use(state.value)
+  const policy = watchPolicy(config, options)
+  if (!policy.ok) return policy
+  owner.use(policy.value)
+  const journal = openJournal(state.value.journalPath, clock)
+  if (!journal.ok) return fail(journal.failure.message)
+  owner.use(journal.value)
+  const audit = openAuditLog(auditSettings(config, state.value), clock, options.logger)
+  if (!audit.ok) return audit
+  owner.use(audit.value)
+  const key = loadOrCreateSigningKey(state.value.path)
+  if (!key.ok) return fail(key.failure.message)
+  return ok({
+    state: state.value,
+    policy: policy.value,
+    redaction: redaction.value,
+    journal: journal.value,
+    audit: audit.value,
+    signer: createReceiptSigner(key.value, process.getuid?.() ?? 0),
+    transcripts: createTranscriptStore(state.value.transcriptsPath),
+  })
+}

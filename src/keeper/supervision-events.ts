@@ -1,0 +1,41 @@
+import type { ExecutionRecord } from "../execution/record.ts"
+import type { EnduringJournal } from "./enduring-journal.ts"
+import type { News } from "./news.ts"
+import type { Log } from "./ports.ts"
+
+/** What becomes of an execution's events: the journal, the gateway's news, lines of the log. */
+export function supervisionEvents(options: {
+  log: Log
+  news: News
+  enduring: EnduringJournal
+  /** Its end is in the journal, and nobody was told yet. */
+  ended: (record: ExecutionRecord) => void
+  /** So many bytes are garbage now. */
+  passed: (bytes: number) => void
+  /** What an execution leaves behind, however little it wrote. */
+  bytesPerExecution: number
+}) {
+  const { log, news, enduring, ended, passed, bytesPerExecution } = options
+  return {
+    journal: enduring.write,
+    journalEnd: enduring.end,
+    advanced(id: ExecutionRecord["id"], bytes: number) {
+      news.advanced(id)
+      passed(bytes)
+    },
+    changed(record: ExecutionRecord) {
+      if (record.state.kind === "ended") ended(record)
+      news.changed(record)
+      const facts = { executionId: record.id, pid: record.leader?.pid, state: record.state.kind }
+      if (record.state.kind === "ended") {
+        passed(bytesPerExecution)
+        const { outcome } = record.state
+        const { runningMs: durationMs, survivors } = record
+        log.info({ ...facts, outcome, durationMs, survivors }, "execution ended")
+      } else if (record.state.kind === "draining") log.debug(facts, "execution changed")
+      else log.info(facts, "execution changed")
+    },
+    broke: (record: ExecutionRecord, error: unknown) =>
+      log.error({ executionId: record.id, err: error }, "supervision broke"),
+  }
+}

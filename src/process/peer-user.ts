@@ -1,0 +1,90 @@
+import { closeSync } from "node:fs"
+import { addressBytes, canonicalAddress, type TcpEnds } from "../execution/tcp-ends.ts"
+import { askKernel, openSocketDiagnostics } from "./libc.ts"
+import { readTcpTable } from "./proc.ts"
+import { uidInTcpTable } from "./tcp-table.ts"
+
+/** Tells which user is at the other end of a connection inside this machine. */
+export interface PeerUsers extends Disposable {
+  uidOf(ends: TcpEnds): number | null
+}
+
+/**
+ * The kernel is asked for the one socket by its ends (sock_diag), which takes microseconds. Where
+ * it does not answer such questions, /proc/net/tcp is read: milliseconds, however few connections
+ * there are, because the kernel walks its whole table for it.
+ */
+export function peerUsers(): PeerUsers {
+  const diagnostics = openSocketDiagnostics()
+  return {
+    uidOf(ends) {
+      const found = diagnostics === null ? undefined : uidByDiagnostics(diagnostics, ends)
+      return found === undefined ? uidByTable(ends) : found
+    },
+    [Symbol.dispose]() {
+      if (diagnostics !== null) closeSync(diagnostics)
+    },
+  }
+}
+
+function uidByTable(ends: TcpEnds): number | null {
+  const found = uidInTcpTable(readTcpTable("tcp"), ends)
+  return found ?? uidInTcpTable(readTcpTable("tcp6"), ends)
+}
+
+const AF_INET = 2
+const AF_INET6 = 10
+const IPPROTO_TCP = 6
+const SOCK_DIAG_BY_FAMILY = 20
+const NLM_F_REQUEST = 1
+const TCP_ESTABLISHED = 1
+const anyState = 0xffff_ffff
+const noCookie = 0xffff_ffff
+
+// struct nlmsghdr, then inet_diag_req_v2 with its inet_diag_sockid; and what comes back:
+// nlmsghdr, then inet_diag_msg.
+const questionBytes = 72
+const sourcePortAt = 24
+const sourceAt = 28
+const destinationAt = 44
+const cookieAt = 64
+const answer = new Uint8Array(512)
+const answerView = new DataView(answer.buffer)
+const answerTypeAt = 4
+const stateAt = 17
+const uidAt = 80
+const inodeAt = 84
+
+/** Undefined when that is no answer yet; null when there is no such socket, or nobody has it. */
+function uidByDiagnostics(diagnostics: number, ends: TcpEnds): number | null | undefined {
+  const source = addressBytes(canonicalAddress(ends.peer.address))
+  const local = addressBytes(canonicalAddress(ends.local.address))
+  const isKnown = local.length === source.length && local.some((byte) => byte !== 0)
+  // Who listens on all addresses does not know which of them was called: most likely the usual one.
+  const destination = isKnown ? local : usualLoopback(source.length)
+  const question = new Uint8Array(questionBytes)
+  const view = new DataView(question.buffer)
+  view.setUint32(0, questionBytes, true)
+  view.setUint16(4, SOCK_DIAG_BY_FAMILY, true)
+  view.setUint16(6, NLM_F_REQUEST, true)
+  view.setUint8(16, source.length === 4 ? AF_INET : AF_INET6)
+  view.setUint8(17, IPPROTO_TCP)
+  view.setUint32(20, anyState, true)
+  view.setUint16(sourcePortAt, ends.peer.port)
+  view.setUint16(sourcePortAt + 2, ends.local.port)
+  question.set(source, sourceAt)
+  question.set(destination, destinationAt)
+  view.setUint32(cookieAt, noCookie, true)
+  view.setUint32(cookieAt + 4, noCookie, true)
+
+  const length = askKernel(diagnostics, question, answer)
+  if (length === null) return undefined
+  const isSocket = answerView.getUint16(answerTypeAt, true) === SOCK_DIAG_BY_FAMILY
+  if (!isSocket || length < inodeAt + 4) return isKnown ? null : undefined
+  const isAlive = answer[stateAt] === TCP_ESTABLISHED && answerView.getUint32(inodeAt, true) !== 0
+  return isAlive ? answerView.getUint32(uidAt, true) : null
+}
+
+function usualLoopback(length: number): number[] {
+  return addressBytes(length === 4 ? "127.0.0.1" : "::1")
+}

@@ -1,0 +1,132 @@
+import { z } from "zod"
+import { ExecutionIdPrefix } from "../execution/id.ts"
+import { Outcome } from "../execution/state.ts"
+
+/** Whoever fills the audit trail with long strings gets short ones. */
+function text(mostCharacters: number) {
+  return z.string().transform((given) => cutText(given, mostCharacters))
+}
+
+const count = z.int().min(1)
+const happened = z.literal("happened")
+
+/** Who asks, and from where. */
+export const Origin = z.object({
+  principal: z.string().describe("by which the caller is known"),
+  address: z.string().describe("where it comes from: an address, or `unix`"),
+  via: z.string().describe("the way it comes: `websocket`, `http`"),
+})
+export type Origin = z.infer<typeof Origin>
+
+const principal = text(256)
+
+const CommandFacts = z.object({
+  command: z.string().optional().describe("of a refused request that gave a command line"),
+  argv: z.array(z.string()).optional(),
+  cut: count.optional().describe("characters of the command that are left out here"),
+  cwd: text(1024).optional(),
+  env: z.array(z.string()).describe("names the request added; values are never noted"),
+  env_cut: count.optional().describe("names that are left out here"),
+  shell: z.boolean().optional(),
+})
+export type CommandFacts = z.infer<typeof CommandFacts>
+
+const Order = z.object({ type: z.string(), signal: z.union([text(32), z.int()]).optional() })
+
+/** Somebody asked for something. */
+export const Attempt = z.object({
+  event: z.literal("attempt"),
+  principal: principal.nullable().describe("null for one who did not say, or lied"),
+  address: text(64),
+  via: text(32),
+  method: text(64),
+  execution_id: ExecutionIdPrefix.optional(),
+  outcome: z.enum(["allowed", "refused"]),
+  reason: text(64).optional().describe("the stable name of a refusal"),
+  message: text(512).optional(),
+  repeated: z.boolean().optional().describe("an idempotency key found an earlier execution"),
+  what: z.union([CommandFacts, Order]).optional(),
+  count: count.optional().describe("so many of the same; all else is the first one's"),
+})
+export type Attempt = z.infer<typeof Attempt>
+
+/** All that the gateway may note: whatever is allowed, the keeper has done. */
+export const RefusedAttempt = Attempt.extend({ outcome: z.literal("refused") })
+export type RefusedAttempt = z.infer<typeof RefusedAttempt>
+
+const ExecutionEnded = z.object({
+  event: z.literal("execution-ended"),
+  principal: principal.describe("who had asked for it"),
+  execution_id: ExecutionIdPrefix,
+  outcome: happened,
+  what: Outcome,
+})
+
+const ServiceStarted = z.object({
+  event: z.literal("service-started"),
+  outcome: happened,
+  what: z.object({
+    version: z.string(),
+    pid: z.int(),
+    uid: z.int(),
+    policy: z.string(),
+    containment: z.string(),
+    listen: z.array(text(256)),
+    lost: z.int().min(0).describe("executions that an earlier service left without an end"),
+  }),
+})
+
+const ServiceEnded = z.object({
+  event: z.literal("service-ended"),
+  outcome: happened,
+  what: z.object({ why: text(64), recorded: z.boolean().describe("whether every end is") }),
+})
+
+const Recovered = z.object({
+  event: z.literal("recovered"),
+  outcome: happened,
+  what: z.object({ cut_bytes: count.describe("of a line that a crash left unfinished") }),
+})
+
+const LinesLost = z.object({
+  event: z.literal("lines-lost"),
+  outcome: happened,
+  what: z.object({ since: z.iso.datetime(), why: text(64) }),
+  count,
+})
+
+/** The first line of a file: what the rest is verified with when older files are gone. */
+export const FileBegan = z.object({
+  event: z.literal("file-began"),
+  outcome: happened,
+  what: z.object({
+    previous: z.string().describe("hash of the line before, in the file before"),
+    kept_from: z.int().positive().describe("the oldest line that is kept from now on"),
+  }),
+})
+
+/** What may be noted. Parsing one also cuts its strings and puts its fields in order. */
+export const AuditNote = z.discriminatedUnion("event", [
+  Attempt,
+  ExecutionEnded,
+  ServiceStarted,
+  ServiceEnded,
+  Recovered,
+  LinesLost,
+  FileBegan,
+])
+export type AuditNote = z.infer<typeof AuditNote>
+
+/** A line of the audit trail. */
+export const AuditEntry = z
+  .object({
+    number: z.int().positive().describe("1, 2, 3 … without a gap"),
+    time: z.iso.datetime(),
+    hash: z.string().regex(/^[0-9a-f]{64}$/),
+  })
+  .and(AuditNote)
+export type AuditEntry = z.infer<typeof AuditEntry>
+
+function cutText(given: string, mostCharacters: number): string {
+  return given.length <= mostCharacters ? given : `${given.slice(0, mostCharacters - 1)}…`
+}

@@ -1,0 +1,26 @@
+import type { Failure } from "./failure.ts"
+
+const leastSecretCharacters = 4
+
+/**
+ * Why it was refused, without any value of the environment: messages for the caller may hold some,
+ * such as the PATH in which a program was not found.
+ */
+export function auditMessage(
+  { reason, message, details }: Failure,
+  env: Record<string, string> = {},
+): string {
+  const errno = details?.["errno"]
+  if (reason === "SPAWN_FAILED" && typeof errno === "string") return couldNotStart(errno)
+  // A longer one first: it may hold a shorter one.
+  const values = Object.entries(env).toSorted(([, a], [, b]) => b.length - a.length)
+  return values.reduce(
+    (told, [name, value]) =>
+      value.length < leastSecretCharacters ? told : told.replaceAll(value, () => `$${name}`),
+    message,
+  )
+}
+
+export function couldNotStart(errno: string): string {
+  return `Could not start: ${errno}.`
+}

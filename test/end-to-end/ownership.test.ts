@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { endpoints } from "../../src/http/endpoints.ts"
+import type { MethodName } from "../../src/protocol/methods.ts"
+import { methods } from "../../src/protocol/methods.ts"
+import { refusalOf } from "../support/http-talk.ts"
+import { RawSession } from "../support/raw-session.ts"
+import { Service } from "../support/service.ts"
+import { bearing, makeToken } from "../support/tokens.ts"
+
+let service: Service
+const tokens: Record<string, string> = {}
+
+beforeAll(async () => {
+  service = await Service.start()
+  for (const [name, scope] of [
+    ["alice", "execute,control,read"],
+    ["bob", "execute,control,read"],
+    ["reader", "read"],
+    ["starter", "execute"],
+    ["boss", "admin"],
+  ] as const) {
+    tokens[name] = await makeToken(service.stateDir, { name, scope })
+  }
+})
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+})
+
+async function sessionOf(name: string): Promise<RawSession> {
+  return RawSession.open(await service.url(), bearing(tokens[name] ?? ""))
+}
+
+async function ask(name: string, method: string, path: string, body?: unknown): Promise<Response> {
+  const { headers } = bearing(tokens[name] ?? "")
+  const json = { ...headers, "Content-Type": "application/json" }
+  const sent = body === undefined ? { headers } : { headers: json, body: JSON.stringify(body) }
+  return fetch(await service.url(path), { method, ...sent })
+}
+
+/** Every method that is about one execution, with parameters that would do something. */
+function requestsAbout(execution_id: string): [MethodName, object][] {
+  return [
+    ["status", { execution_id }],
+    ["attach", { execution_id }],
+    ["control", { type: "PAUSE", execution_id }],
+    ["control", { type: "CANCEL", execution_id }],
+    ["control", { type: "SIGNAL", signal: "HUP", execution_id }],
+    ["input", { execution_id, data: "x" }],
+    ["resize", { execution_id, cols: 80, rows: 24 }],
+    ["detach", { execution_id }],
+    ["ack", { execution_id, next: "1.0.0.0.0.0" }],
+    ["remove", { execution_id }],
+    ["receipt", { execution_id }],
+    ["transcript.read", { execution_id }],
+    ["transcript.verify", { execution_id }],
+  ]
+}
+
+function pathsAbout(id: string): [string, string, object?][] {
+  return [
+    ["GET", `/executions/${id}`],
+    ["DELETE", `/executions/${id}`],
+    ["POST", `/executions/${id}/control`, { type: "CANCEL" }],
+    ["POST", `/executions/${id}/input`, { data: "x" }],
+    ["POST", `/executions/${id}/resize`, { cols: 80, rows: 24 }],
+    ["GET", `/executions/${id}/output`],
+    ["GET", `/executions/${id}/transcript`],
+    ["GET", `/executions/${id}/receipt`],
+    ["POST", `/executions/${id}/verify`, {}],
+  ]
+}
+
+const nobodys = "a".repeat(26)
+
+test("what follows covers every method and every route about an execution", () => {
+  const asked = new Set(requestsAbout("").map(([method]) => method))
+  const others = ["execute", "list", "watch"]
+  expect([...asked, ...others].toSorted()).toEqual(Object.keys(methods).toSorted())
+
+  const paths = pathsAbout(":id").map(([method, path]) => `${method.toLowerCase()} ${path}`)
+  const routes = endpoints.map(({ method, path }) => `${method} ${path}`)
+  const about = routes.filter((route) => route.includes(":id"))
+  expect(paths.toSorted()).toEqual(about.toSorted())
+})
+
+describe("somebody else's execution", () => {
+  test("does not exist, by any method or route, live or ended", async () => {
+    using alice = await sessionOf("alice")
+    using bob = await sessionOf("bob")
+    const live = await alice.call("execute", { command: "cat", stdin: "pipe" })
+    const ended = await alice.run({ command: "echo secret" })
+
+    for (const id of [live.execution_id, ended.id]) {
+      for (const [method, params] of requestsAbout(id)) {
+        const refused = await bob.refused(method, params)
+        expect([method, refused.data.reason]).toEqual([method, "PROCESS_NOT_FOUND"])
+      }
+      for (const [method, path, body] of pathsAbout(id)) {
+        const refused = await refusalOf(await ask("bob", method, path, body))
+        expect([method, path, refused.status]).toEqual([method, path, 404])
+      }
+    }
+    expect((await alice.call("status", { execution_id: live.execution_id })).state).toBe("running")
+    await alice.call("control", { type: "CANCEL", execution_id: live.execution_id })
+  })
+
+  test("cannot be told from one that never was: the same words, also for a beginning", async () => {
+    using alice = await sessionOf("alice")
+    using bob = await sessionOf("bob")
+    const { id } = await alice.run({ command: "true" })
+    for (const beginning of [id, id.slice(0, 6)]) {
+      const none = nobodys.slice(0, beginning.length)
+      const [about] = requestsAbout(beginning)
+      const [aboutNone] = requestsAbout(none)
+      const theirs = await bob.refused(about?.[0] ?? "", about?.[1])
+      const nothing = await bob.refused(aboutNone?.[0] ?? "", aboutNone?.[1])
+      expect(theirs.message.replace(beginning, "ID")).toBe(nothing.message.replace(none, "ID"))
+      expect(theirs.data).toEqual(nothing.data)
+    }
+  })
+
+  test("is neither listed nor watched, and its key is nobody else's", async () => {
+    using alice = await sessionOf("alice")
+    using bob = await sessionOf("bob")
+    await bob.call("watch", {})
+    const first = await alice.run({ command: "echo mine", idempotency_key: "same" })
+    const second = await bob.run({ command: "echo mine", idempotency_key: "same" })
+
+    const listed = (await bob.call("list", { limit: 1000 })).executions
+    expect(second.id).not.toBe(first.id)
+    expect(new Set(listed.map(({ principal }) => principal))).toEqual(new Set(["bob"]))
+    expect(bob.said.filter(({ executionId }) => executionId === first.id)).toEqual([])
+    const http = await (await ask("bob", "GET", "/executions?limit=1000")).json()
+    expect(JSON.stringify(http)).not.toContain(first.id)
+  })
+
+  test("is seen and steered by an admin", async () => {
+    using alice = await sessionOf("alice")
+    using boss = await sessionOf("boss")
+    const { execution_id } = await alice.call("execute", { command: "sleep 1000" })
+
+    expect((await boss.call("status", { execution_id })).principal).toBe("alice")
+    const canceled = await boss.call("control", { type: "CANCEL", execution_id })
+    expect(canceled.status).toBe("canceled")
+  })
+})
+
+describe("an execution that is shared", () => {
+  test("can be read by whom its label names, and steered by nobody", async () => {
+    using alice = await sessionOf("alice")
+    using bob = await sessionOf("bob")
+    using reader = await sessionOf("reader")
+    const labels = { share: "bob, carol" }
+    const { execution_id } = await alice.call("execute", { command: "cat", stdin: "pipe", labels })
+
+    expect((await bob.call("status", { execution_id })).state).toBe("running")
+    expect((await bob.call("attach", { execution_id })).state).toBe("running")
+    const pause = { type: "PAUSE", execution_id } as const
+    expect((await bob.refused("control", pause)).data.reason).toBe("FORBIDDEN")
+    expect((await bob.refused("attach", { execution_id, role: "driver" })).data.reason).toBe(
+      "FORBIDDEN",
+    )
+    expect((await bob.call("list", {})).executions.map((one) => one.execution_id)).toContain(
+      execution_id,
+    )
+    expect((await reader.refused("status", { execution_id })).data.reason).toBe("PROCESS_NOT_FOUND")
+    await alice.call("control", { type: "CANCEL", execution_id })
+  })
+
+  test("for control can be steered, by those who have the scope for it", async () => {
+    using alice = await sessionOf("alice")
+    using bob = await sessionOf("bob")
+    using reader = await sessionOf("reader")
+    const labels = { "share-control": "*" }
+    const { execution_id } = await alice.call("execute", { command: "sleep 1000", labels })
+
+    const cancel = { type: "CANCEL", execution_id } as const
+    expect((await reader.call("status", { execution_id })).state).toBe("running")
+    expect((await reader.refused("control", cancel)).data.reason).toBe("FORBIDDEN")
+    expect((await bob.call("control", cancel)).status).toBe("canceled")
+  })
+})
+
+describe("a token of scope read", () => {
+  test("cannot execute, control or send input, on any route", async () => {
+    using alice = await sessionOf("alice")
+    using reader = await sessionOf("reader")
+    const labels = { share: "*", "share-control": "*" }
+    const { execution_id } = await alice.call("execute", { command: "cat", stdin: "pipe", labels })
+    const steering = ["execute", "control", "input", "resize", "remove"]
+
+    for (const [method, params] of [
+      ["execute", { command: "id" }] as const,
+      ...requestsAbout(execution_id).filter(([name]) => steering.includes(name)),
+    ]) {
+      const refused = await reader.refused(method, params)
+      expect([method, refused.data.reason, refused.code]).toEqual([method, "FORBIDDEN", -32007])
+    }
+    for (const [method, path, body] of [
+      ["POST", "/executions", { command: "id" }] as const,
+      ...pathsAbout(execution_id).filter(
+        ([verb, route]) => verb !== "GET" && !/verify/.test(route),
+      ),
+    ]) {
+      const refused = await refusalOf(await ask("reader", method, path, body))
+      expect([path, refused.status, refused.reason]).toEqual([path, 403, "FORBIDDEN"])
+    }
+    expect((await reader.call("list", {})).executions).toHaveLength(
+      (await reader.call("list", { limit: 1000 })).executions.length,
+    )
+    await alice.call("control", { type: "CANCEL", execution_id })
+  })
+})
+
+describe("a token of scope execute alone", () => {
+  test("starts things and gets their output, and can look at nothing", async () => {
+    using starter = await sessionOf("starter")
+    const run = await starter.run({ command: "echo started" })
+
+    expect(run.stdout).toBe("started\n")
+    const status = await starter.refused("status", { execution_id: run.id })
+    expect(status.data.reason).toBe("FORBIDDEN")
+    expect((await starter.refused("list", {})).data.reason).toBe("FORBIDDEN")
+    expect((await starter.refused("watch", {})).data.reason).toBe("FORBIDDEN")
+  })
+})

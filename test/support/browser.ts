@@ -1,0 +1,60 @@
+import { temporaryFolder } from "./temporary-folder.ts"
+
+const program = Bun.which("chromium")
+
+/** Why no page can be opened here, or null. */
+export const noBrowser = program === null ? "needs chromium" : null
+
+// A browser of its own, that calls nobody but whom the page calls.
+const flags = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--disable-dev-shm-usage",
+]
+
+/** Opens a page in a real browser, until disposed; `names` are led to this machine. */
+export function openPage(url: string, names: readonly string[] = []): AsyncDisposable {
+  const profile = temporaryFolder()
+  const browser = Bun.spawn(
+    [...commandLine(profile.path, names), "--remote-debugging-port=0", url],
+    {
+      stdio: ["ignore", "ignore", "ignore"],
+    },
+  )
+  return {
+    async [Symbol.asyncDispose]() {
+      browser.kill("SIGTERM")
+      await browser.exited
+      profile[Symbol.dispose]()
+    },
+  }
+}
+
+/** What a browser shows of a page, as text with its tags. */
+export async function pageText(url: string, names: readonly string[] = []): Promise<string> {
+  using profile = temporaryFolder()
+  const browser = Bun.spawn([...commandLine(profile.path, names), "--dump-dom", url], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  })
+  const text = await browser.stdout.text()
+  await browser.exited
+  return text
+}
+
+function commandLine(profile: string, names: readonly string[]): string[] {
+  const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(",")
+  return [
+    program ?? "chromium",
+    ...flags,
+    `--user-data-dir=${profile}`,
+    ...(rules === "" ? [] : [`--host-resolver-rules=${rules}`]),
+  ]
+}

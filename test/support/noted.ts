@@ -1,0 +1,20 @@
+import type { Refusal, Refusals } from "../../src/gateway/ports.ts"
+import type { Audit } from "../../src/keeper/ports.ts"
+import type { AuditNote } from "../../src/protocol/audit-entry.ts"
+
+/** An audit trail that is only kept in mind. */
+export class NotedAudit implements Audit {
+  readonly notes: AuditNote[] = []
+
+  note(note: AuditNote): void {
+    this.notes.push(note)
+  }
+}
+
+export class NotedRefusals implements Refusals {
+  readonly refusals: Refusal[] = []
+
+  refused(refusal: Refusal): void {
+    this.refusals.push(refusal)
+  }
+}
