@@ -8,11 +8,13 @@ import { cpuSecondsOf, type Memory, memoryOf, peakRssMbOf } from "./process-cost
 export class MeasuredService implements AsyncDisposable {
   readonly url: string
   readonly keeperPid: number
+  readonly #executable: string
   readonly #stateDir: string
   readonly #process: Bun.Subprocess
 
-  private constructor(url: string, stateDir: string, process: Bun.Subprocess) {
+  private constructor(executable: string, url: string, stateDir: string, process: Bun.Subprocess) {
     this.url = url
+    this.#executable = executable
     this.#stateDir = stateDir
     this.#process = process
     this.keeperPid = process.pid
@@ -25,7 +27,14 @@ export class MeasuredService implements AsyncDisposable {
       { stdin: "ignore", stdout: "ignore", stderr: "pipe" },
     )
     const url = await firstMatch(child.stderr, /listening on (ws:\S+)/)
-    return new MeasuredService(url, stateDir, child)
+    return new MeasuredService(executable, url, stateDir, child)
+  }
+
+  /** A new client's. */
+  async token(name: string): Promise<string> {
+    const args = ["token", "create", "--name", name, "--state-dir", this.#stateDir]
+    const made = Bun.spawn([this.#executable, ...args], { stdout: "pipe", stderr: "ignore" })
+    return (await made.stdout.text()).trim()
   }
 
   get gatewayPid(): number {

@@ -2,6 +2,7 @@ import { measureAttach } from "./attach.ts"
 import type { Measured } from "./figure.ts"
 import { measureLatency } from "./latency.ts"
 import { measureMemory } from "./memory.ts"
+import { measureNeighbours } from "./neighbours.ts"
 import { measureScaling } from "./scaling.ts"
 import { measureSessions } from "./sessions.ts"
 import { measureThroughput } from "./throughput.ts"
@@ -14,6 +15,7 @@ const parts = {
   sessions: measureSessions,
   scaling: measureScaling,
   attach: measureAttach,
+  neighbours: measureNeighbours,
 }
 
 export type MeasuredPart = Measured & { name: string }

@@ -25,8 +25,9 @@ export class SocketClient implements Disposable {
     socket.addEventListener("message", ({ data }) => this.#receive(data))
   }
 
-  static async open(url: string): Promise<SocketClient> {
-    const socket = new WebSocket(url)
+  static async open(url: string, token?: string): Promise<SocketClient> {
+    const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
+    const socket = new WebSocket(url, { headers })
     const client = new SocketClient(socket)
     await new Promise((resolve, reject) => {
       socket.addEventListener("open", resolve)

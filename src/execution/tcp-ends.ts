@@ -18,6 +18,11 @@ export function isLoopbackAddress(address: string): boolean {
   return plain === "::1" || plain.startsWith("127.")
 }
 
+/** What a server listens on that listens on all addresses. */
+export function isWildcard(address: string): boolean {
+  return addressBytes(canonicalAddress(address)).every((byte) => byte === 0)
+}
+
 /** What one who has this address has: with IPv6 the whole /64. */
 export function networkOf(address: string): string {
   const plain = canonicalAddress(address)

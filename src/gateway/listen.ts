@@ -115,12 +115,10 @@ function tlsDoor<Session>(
 ): Result<Door, string> {
   const inside = new DisposableStack()
   let front: TlsDoor | null = null
-  let outerPort = 0
   const server = serveOn({ host: "127.0.0.1", port: 0, patienceS }, handlers, (inner) => {
     const outer = front?.peerOf(inner) ?? null
     if (outer === null) return null
-    const { address, port, subject } = outer
-    const local = { address: "0.0.0.0", port: outerPort } // one of those it listens on
+    const { address, port, local, subject } = outer
     return { kind: "tcp", peer: { address, port }, local, subject }
   })
   inside.defer(() => void server.stop(true))
@@ -131,10 +129,7 @@ function tlsDoor<Session>(
   }
   front = inside.use(opened.value)
   return ok({
-    async listenOn(host, port) {
-      outerPort = await opened.value.listenOn(host, port)
-      return outerPort
-    },
+    listenOn: (host, port) => opened.value.listenOn(host, port),
     [Symbol.dispose]: () => inside.dispose(),
   })
 }

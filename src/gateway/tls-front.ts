@@ -11,6 +11,8 @@ import type { TlsMaterial } from "./tls-material.ts"
 export type TlsPeer = {
   address: string
   port: number
+  /** Which of our addresses it called. */
+  local: End
   /** The name in its client certificate; null where none is asked for. */
   subject: string | null
 }
@@ -161,7 +163,7 @@ export class TlsFront implements Disposable {
         inner.destroy()
         return
       }
-      const peer = { ...end, subject }
+      const peer = { ...end, local: localEndOf(socket), subject }
       this.#peers.set(port, peer)
       inner.once("close", () => {
         // By now the port may be that of a later connection.
@@ -192,8 +194,15 @@ function contextOf(material: TlsMaterial): TlsOptions {
 
 const nobody = { address: "", port: 0 }
 
+function localEndOf({ localAddress = "", localPort = 0 }: TLSSocket): End {
+  return { address: plain(localAddress), port: localPort }
+}
+
+function endOf({ remoteAddress = "", remotePort = 0 }: TLSSocket): End {
+  return { address: plain(remoteAddress), port: remotePort }
+}
+
 /** Listening on `::` shows IPv4 clients in IPv6's clothes. */
-function endOf(socket: TLSSocket): End {
-  const address = (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "")
-  return { address, port: socket.remotePort ?? 0 }
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/, "")
 }

@@ -1,5 +1,6 @@
 import { closeSync } from "node:fs"
-import { addressBytes, canonicalAddress, type TcpEnds } from "../execution/tcp-ends.ts"
+import { addressBytes, canonicalAddress, isWildcard, type TcpEnds } from "../execution/tcp-ends.ts"
+import { TokenBucket } from "../execution/token-bucket.ts"
 import { askKernel, openSocketDiagnostics } from "./libc.ts"
 import { readTcpTable } from "./proc.ts"
 import { uidInTcpTable } from "./tcp-table.ts"
@@ -9,17 +10,24 @@ export interface PeerUsers extends Disposable {
   uidOf(ends: TcpEnds): number | null
 }
 
+/** So many looks at the table a second: it takes milliseconds, and anybody can make us look. */
+const tableLooks = { perSecond: 20, burst: 40 }
+
 /**
  * The kernel is asked for the one socket by its ends (sock_diag), which takes microseconds. Where
- * it does not answer such questions, /proc/net/tcp is read: milliseconds, however few connections
- * there are, because the kernel walks its whole table for it.
+ * it does not answer such questions, or where the server listens on all addresses and does not know
+ * which of them was called, /proc/net/tcp is read: milliseconds, however few connections there are,
+ * because the kernel walks its whole table for it.
  */
 export function peerUsers(): PeerUsers {
   const diagnostics = openSocketDiagnostics()
+  const looks = new TokenBucket(tableLooks, performance.now())
   return {
     uidOf(ends) {
-      const found = diagnostics === null ? undefined : uidByDiagnostics(diagnostics, ends)
-      return found === undefined ? uidByTable(ends) : found
+      const canAsk = diagnostics !== null && !isWildcard(ends.local.address)
+      const found = canAsk ? uidByDiagnostics(diagnostics, ends) : undefined
+      if (found !== undefined) return found
+      return looks.take(performance.now()) === 0 ? uidByTable(ends) : null
     },
     [Symbol.dispose]() {
       if (diagnostics !== null) closeSync(diagnostics)
@@ -28,8 +36,7 @@ export function peerUsers(): PeerUsers {
 }
 
 function uidByTable(ends: TcpEnds): number | null {
-  const found = uidInTcpTable(readTcpTable("tcp"), ends)
-  return found ?? uidInTcpTable(readTcpTable("tcp6"), ends)
+  return uidInTcpTable(`${readTcpTable("tcp")}\n${readTcpTable("tcp6")}`, ends)
 }
 
 const AF_INET = 2
@@ -55,13 +62,11 @@ const stateAt = 17
 const uidAt = 80
 const inodeAt = 84
 
-/** Undefined when that is no answer yet; null when there is no such socket, or nobody has it. */
+/** Undefined when there is no answer; null when there is no such socket, or nobody has it. */
 function uidByDiagnostics(diagnostics: number, ends: TcpEnds): number | null | undefined {
   const source = addressBytes(canonicalAddress(ends.peer.address))
-  const local = addressBytes(canonicalAddress(ends.local.address))
-  const isKnown = local.length === source.length && local.some((byte) => byte !== 0)
-  // Who listens on all addresses does not know which of them was called: most likely the usual one.
-  const destination = isKnown ? local : usualLoopback(source.length)
+  const destination = addressBytes(canonicalAddress(ends.local.address))
+  if (source.length !== destination.length) return null
   const question = new Uint8Array(questionBytes)
   const view = new DataView(question.buffer)
   view.setUint32(0, questionBytes, true)
@@ -80,11 +85,7 @@ function uidByDiagnostics(diagnostics: number, ends: TcpEnds): number | null | u
   const length = askKernel(diagnostics, question, answer)
   if (length === null) return undefined
   const isSocket = answerView.getUint16(answerTypeAt, true) === SOCK_DIAG_BY_FAMILY
-  if (!isSocket || length < inodeAt + 4) return isKnown ? null : undefined
+  if (!isSocket || length < inodeAt + 4) return null
   const isAlive = answer[stateAt] === TCP_ESTABLISHED && answerView.getUint32(inodeAt, true) !== 0
   return isAlive ? answerView.getUint32(uidAt, true) : null
-}
-
-function usualLoopback(length: number): number[] {
-  return addressBytes(length === 4 ? "127.0.0.1" : "::1")
 }

@@ -1,29 +1,41 @@
-import { addressBytes, canonicalAddress, type TcpEnds } from "../execution/tcp-ends.ts"
+import { addressBytes, canonicalAddress, isWildcard, type TcpEnds } from "../execution/tcp-ends.ts"
 
 const established = "01"
 
 /**
- * The user at the other end of a connection inside this machine, from the text of /proc/net/tcp or
+ * The user at the other end of a connection inside this machine, from the text of /proc/net/tcp and
  * tcp6; null when it cannot be told. The peer's own socket is a row of the same table, with the
  * ends swapped. Only an established one with an inode counts: a closed one shows uid 0, inode 0.
+ *
+ * Where the server listens on all addresses, ours of this connection is not known, and several rows
+ * may fit: another user can connect from the same port to another address of this machine. Then
+ * the answer counts only if all rows agree.
  */
 export function uidInTcpTable(table: string, { peer, local }: TcpEnds): number | null {
-  const wantedPort = hexPort(peer.port)
+  const peerPort = hexPort(peer.port)
   const ourPort = hexPort(local.port)
-  const wanted = addressBytes(canonicalAddress(peer.address)).join(".")
+  const peerAddress = textOf(peer.address)
+  const ourAddress = isWildcard(local.address) ? null : textOf(local.address)
+  const uids = new Set<number>()
   for (const line of table.split("\n")) {
-    if (!line.includes(wantedPort)) continue
+    if (!line.includes(peerPort)) continue
     const [, from = "", to = "", state, , , , uid = "", , inode = "0"] = line.trim().split(/\s+/)
-    const isPeers = from.endsWith(wantedPort) && to.endsWith(ourPort)
-    if (!isPeers || state !== established || inode === "0") continue
-    if (bytesOf(from.slice(0, -wantedPort.length)).join(".") !== wanted) continue
-    return /^\d+$/.test(uid) ? Number(uid) : null
+    if (!from.endsWith(peerPort) || !to.endsWith(ourPort)) continue
+    if (state !== established || inode === "0") continue
+    if (bytesOf(from.slice(0, -peerPort.length)).join(".") !== peerAddress) continue
+    const called = bytesOf(to.slice(0, -ourPort.length)).join(".")
+    if (ourAddress === null || called === ourAddress) uids.add(Number(uid))
   }
-  return null
+  const [only = null] = uids
+  return uids.size === 1 && only !== null && Number.isSafeInteger(only) ? only : null
 }
 
 function hexPort(port: number): string {
   return `:${port.toString(16).toUpperCase().padStart(4, "0")}`
+}
+
+function textOf(address: string): string {
+  return addressBytes(canonicalAddress(address)).join(".")
 }
 
 /** Each group of four bytes is written as a number of this machine, which is little-endian. */

@@ -21,7 +21,11 @@ describe("a client without a certificate", () => {
 
     const peer = JSON.parse(await stage.ask("/"))
 
-    expect(peer).toEqual({ address: "127.0.0.1", port: expect.any(Number), subject: null })
+    expect(peer).toMatchObject({
+      address: "127.0.0.1",
+      local: { address: "127.0.0.1" },
+      subject: null,
+    })
     expect(stage.refusals).toEqual([])
   })
 

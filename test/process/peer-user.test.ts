@@ -51,6 +51,65 @@ describe("the table of TCP sockets", () => {
   })
 })
 
+describe("a server that listens on all addresses", () => {
+  const anywhere = { ...ends, local: { address: "0.0.0.0", port: 8003 } }
+  const elsewhere = "0900007F:1F43" // 127.0.0.9
+
+  test("believes the table when there is one answer, or all are the same", () => {
+    const one = row(theirs, elsewhere, "01", 1000, 5)
+    expect(uidInTcpTable(one, anywhere)).toBe(1000)
+    expect(uidInTcpTable([one, row(theirs, ours, "01", 1000, 6)].join("\n"), anywhere)).toBe(1000)
+  })
+
+  test("believes nobody when two users come from one port, to different addresses", () => {
+    const table = [row(theirs, ours, "01", 0, 5), row(theirs, elsewhere, "01", 1234, 6)].join("\n")
+
+    expect(uidInTcpTable(table, anywhere)).toBeNull()
+    expect(uidInTcpTable(table, ends)).toBe(0)
+  })
+
+  testUnless(noOtherUsers, "is not deceived by a port that another user shares", async () => {
+    using users = peerUsers()
+    const found: Array<number | null> = []
+    const server = Bun.serve({
+      hostname: "0.0.0.0",
+      port: 0,
+      fetch(request, own) {
+        const peer = own.requestIP(request) ?? { address: "", port: 0 }
+        found.push(users.uidOf({ peer, local: { address: "0.0.0.0", port: own.port ?? 0 } }))
+        return new Response("")
+      },
+    })
+    await using _stop = { [Symbol.asyncDispose]: () => server.stop(true) }
+    const ours = await Bun.connect({
+      hostname: "127.0.0.1",
+      port: server.port ?? 0,
+      socket: { data: () => undefined },
+    })
+
+    await knockFrom(ours.localPort, "127.0.0.9", server.port ?? 0)
+    ours.end()
+
+    expect(found).toEqual([null])
+  })
+})
+
+/** As another user, from a port that is taken by a connection to another address. */
+async function knockFrom(port: number, host: string, at: number): Promise<void> {
+  const script = `
+import socket, struct, sys
+port, host, at = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+s = socket.socket()
+s.setsockopt(socket.IPPROTO_IP, 51, struct.pack("I", port << 16 | port)) # IP_LOCAL_PORT_RANGE
+s.connect((host, at))
+s.sendall(b"GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+s.recv(1000)
+`
+  const user = ["setpriv", "--reuid", "1234", "--clear-groups", "/usr/bin/python3", "-c", script]
+  const knocking = Bun.spawn([...user, String(port), host, String(at)], { stderr: "pipe" })
+  if ((await knocking.exited) !== 0) throw new Error(await knocking.stderr.text())
+}
+
 describe("an address", () => {
   test.each([
     ["::ffff:127.0.0.1", "127.0.0.1", 4],
