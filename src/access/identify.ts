@@ -114,8 +114,9 @@ function readBearer(authorization: string): string | null {
 }
 
 const howTo =
-  "Send `Authorization: Bearer TOKEN`; `cc-executor token create --name NAME`, run where the " +
-  "service runs and as its user, makes a token."
+  "Send `Authorization: Bearer TOKEN`; whoever runs the service makes one with " +
+  "`cc-executor token create`."
+const another = "Whoever runs the service makes another one with `cc-executor token create`."
 
 const tokenNeeded = failure("UNAUTHORIZED", `This needs a token. ${howTo}`)
 const tokenNeededHere = failure(
@@ -130,9 +131,9 @@ const badTicket = failure(
     "POST /tickets gives another one.",
 )
 const badToken = {
-  unknown: failure("UNAUTHORIZED", `The token is not valid. ${howTo}`),
-  expired: failure("UNAUTHORIZED", `The token has expired. ${howTo}`),
-  revoked: failure("UNAUTHORIZED", `The token was revoked. ${howTo}`),
+  unknown: failure("UNAUTHORIZED", `The token is not valid. ${another}`),
+  expired: failure("UNAUTHORIZED", `The token has expired. ${another}`),
+  revoked: failure("UNAUTHORIZED", `The token was revoked. ${another}`),
 }
 
 function otherUser(uid: number): Failure {

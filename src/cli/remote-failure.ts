@@ -62,16 +62,10 @@ function wordsIn(body: string): string | null {
 
 function adviceOn(reason: Reason, { token }: RemoteAddress): string {
   if (reason === "UNAUTHORIZED" && token === null) {
-    return (
-      "Whoever runs it makes a token with `cc-executor token create`; " +
-      "give it in CC_EXECUTOR_TOKEN, or in a file with --token-file."
-    )
+    return "Give it in CC_EXECUTOR_TOKEN, or in a file with --token-file."
   }
   if (reason === "UNAUTHORIZED") {
-    return (
-      `The token came from ${token?.from}; \`cc-executor token list\` over there tells whether ` +
-      "it has expired or was revoked."
-    )
+    return `This one came from ${token?.from}.`
   }
   return reason === "RATE_LIMITED" ? "Wait a while before you try again." : ""
 }
