@@ -125,7 +125,7 @@ export async function serveGateway(): Promise<number> {
 
   const why = await untilToldToEnd()
   if (why === "keeper gone") await endTrees(settings, reader, log)
-  else await trail.close()
+  else await Promise.all([trail.close(), openSessions.farewell()])
   return 0
 }
 

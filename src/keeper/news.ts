@@ -25,6 +25,7 @@ export class News {
   #send: Send | null = null
   #lastAdvanceMs = -Infinity
   #later: Disposable | null = null
+  #wakeAllTold: Array<() => void> = []
   readonly #clock: Clock
 
   constructor(factsOf: (id: ExecutionId) => TranscriptFacts | null, clock: Clock) {
@@ -45,6 +46,15 @@ export class News {
     this.#later?.[Symbol.dispose]()
     this.#later = null
     this.#forget()
+    this.#tell()
+  }
+
+  /** Resolves when the gateway has taken all there was to tell, or there is no gateway. */
+  allTold(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wakeAllTold.push(resolve)
+    this.#tell()
+    return promise
   }
 
   follow(id: ExecutionId): void {
@@ -85,9 +95,14 @@ export class News {
   }
 
   #tell(): void {
-    if (this.#send === null || this.#isUnderWay) return
+    if (this.#isUnderWay) return
     const isPressing = this.#changes.length > 0 || this.#isResyncDue
-    if (this.#advanced.size === 0 && !isPressing) return
+    if (this.#send === null || (this.#advanced.size === 0 && !isPressing)) {
+      const woken = this.#wakeAllTold
+      this.#wakeAllTold = []
+      for (const wake of woken) wake()
+      return
+    }
     const waitMs = this.#lastAdvanceMs + betweenAdvancesMs - this.#clock.monotonicMs()
     if (!isPressing && waitMs > 0) {
       this.#later ??= this.#clock.after(waitMs, () => {

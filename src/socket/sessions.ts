@@ -40,6 +40,8 @@ const longestPingMs = 30_000
 const credentialCheckMs = 1000
 const policyViolation = 1008
 const goingAway = 1001
+const goodbye = "the gateway is going away: reconnect"
+const lookMs = 5
 /** For a peer that is there after all to read why it is closed. */
 const farewellMs = 1000
 
@@ -140,11 +142,28 @@ export class Sessions implements Disposable {
     this.#events.log.debug({ sessionId: session.id, code }, "session closed")
   }
 
+  /**
+   * The service ends: every execution has, and clients hear of it before they are closed. Who does
+   * not read is waited for no longer than a moment, twice: for its output, and for its farewell.
+   */
+  async farewell(): Promise<void> {
+    const isTold = () =>
+      [...this.#open.keys()].every(({ subscriptions }) => subscriptions.size === 0)
+    await this.#moment(isTold)
+    for (const { connection } of this.#open.values()) connection.close(goingAway, goodbye)
+    await this.#moment(() => this.#open.size === 0)
+  }
+
+  async #moment(isOver: () => boolean): Promise<void> {
+    const untilMs = performance.now() + farewellMs / 2
+    while (!isOver() && performance.now() < untilMs) await Bun.sleep(lookMs)
+  }
+
   /** The service ends, or makes room for another gateway. */
   [Symbol.dispose](): void {
     for (const timer of this.#timers) clearInterval(timer)
     for (const { session, connection } of this.#open.values()) {
-      connection.close(goingAway, "the gateway is going away: reconnect")
+      connection.close(goingAway, goodbye)
       session[Symbol.dispose]()
     }
     this.#open.clear()

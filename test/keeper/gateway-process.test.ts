@@ -189,6 +189,7 @@ describe("the gateway's process", () => {
     const { clock, gateway, gateways, latest } = opened()
 
     const closed = gateway.close()
+    await settled()
     expect(latest().kills).toEqual(["SIGTERM"])
     clock.advance(2000)
     expect(latest().kills).toEqual(["SIGTERM", "SIGKILL"])

@@ -170,3 +170,34 @@ describe("what the gateway is told", () => {
     expect(sent).toHaveLength(3)
   })
 })
+
+describe("whoever waits until all is told", () => {
+  test("waits for what is under way, and for what came meanwhile", async () => {
+    const { news, advance } = connected()
+    news.follow(one)
+    advance(one, 10)
+    news.changed(sampleRecord({ id: one }))
+    let isTold = false
+    const told = news.allTold().then(() => {
+      isTold = true
+    })
+
+    news.taken() // the first message; the change goes out
+    await Promise.resolve()
+    expect(isTold).toBe(false)
+    news.taken()
+    await told
+
+    expect(isTold).toBe(true)
+  })
+
+  test("does not wait where there is nothing to tell, or nobody", async () => {
+    const { news, advance } = connected()
+    await news.allTold()
+    news.follow(one)
+    advance(one, 10)
+    const told = news.allTold()
+    news.disconnect()
+    await told
+  })
+})
