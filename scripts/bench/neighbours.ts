@@ -20,9 +20,10 @@ const modes = [
   "wrong tokens over HTTP",
   "connections",
 ]
-const about = `One client with a token of its own asks for all it can, fifty at a time over HTTP, without
-  a bound over a WebSocket; another one, with another token, runs \`echo\` ${runs} times, a few
-  times a second. The floor is the same client's \`echo\` on the quiet service, in the same run.`
+const about = `One client with a token of its own asks for all it can, fifty at a time over HTTP,
+  without a bound over a WebSocket; another one, with another token, runs \`echo\` ${runs} times,
+  a few times a second. The floor is the same client's \`echo\` on the quiet service, in the same
+  run.`
 
 const Told = z.object({ asked: z.number(), refused: z.number(), closed: z.number() })
 

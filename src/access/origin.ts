@@ -9,6 +9,9 @@ export type Approach = {
   /** The Sec-Fetch-Site header: browsers send it also where they leave the Origin out. */
   fetchSite: string | null
   isUnixSocket: boolean
+}
+
+export type KnownNames = {
   /**
    * Names and addresses the service is configured to be reached by, besides loopback. The wildcards
    * `0.0.0.0` and `::` stand for any address.
@@ -18,35 +21,35 @@ export type Approach = {
   allowedOrigins: readonly string[]
 }
 
+export type CheckOrigin = (approach: Approach) => Result<null, Failure>
+
 /**
  * Keeps web pages out. A page of another site, or of another port of this machine, has another
  * Origin. A page whose own name was made to resolve to this machine (DNS rebinding) has that name
  * as Host; an address as Host needs no such check, since nobody can rebind an address.
  */
-export function checkOrigin(approach: Approach): Result<null, Failure> {
-  const { host, origin, fetchSite, isUnixSocket, allowedHosts } = approach
-  const hostname = hostnameOf(host)
+export function originChecker({ allowedHosts, allowedOrigins }: KnownNames): CheckOrigin {
   const trusted = new Set(allowedHosts.map(hostnameOf))
-  // No page can be made to talk to a unix socket, and its clients say any Host.
-  if (!isUnixSocket && (hostname === null || !isAllowedHost(hostname, trusted))) {
-    const message = `The service is not known as ${JSON.stringify(host)}: use its configured host.`
-    return fail(failure("FORBIDDEN", message))
-  }
-  if (origin === null) {
-    // An image, a script or a link of another site is asked for without an Origin.
-    const isFromElsewhere = fetchSite === "cross-site" || fetchSite === "same-site"
-    return isFromElsewhere ? fail(otherSite) : ok(null)
-  }
-
-  const page = pageOf(origin)
-  const isOwnPage = page !== null && page.host === host.toLowerCase()
-  if (page === null || !(isOwnPage || approach.allowedOrigins.includes(page.origin))) {
+  return ({ host, origin, fetchSite, isUnixSocket }) => {
+    const hostname = hostnameOf(host)
+    // No page can be made to talk to a unix socket, and its clients say any Host.
+    if (!isUnixSocket && (hostname === null || !isAllowedHost(hostname, trusted))) {
+      const message = `The service is not known as ${JSON.stringify(host)}. Use its own name.`
+      return fail(failure("FORBIDDEN", message))
+    }
+    if (origin === null) {
+      // An image, a script or a link of another site is asked for without an Origin.
+      const isFromElsewhere = fetchSite === "cross-site" || fetchSite === "same-site"
+      return isFromElsewhere ? fail(otherSite) : ok(null)
+    }
+    const page = pageOf(origin)
+    const isOwnPage = page !== null && page.host === host.toLowerCase()
+    if (page !== null && (isOwnPage || allowedOrigins.includes(page.origin))) return ok(null)
     const message =
       `Pages of ${JSON.stringify(origin)} may not use this service. ` +
       "If they should, start it with --allowed-origins."
     return fail(failure("FORBIDDEN", message))
   }
-  return ok(null)
 }
 
 const otherSite = failure("FORBIDDEN", "Pages of other sites may not use this service.")

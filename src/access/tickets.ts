@@ -3,8 +3,9 @@ import type { Caller } from "./caller.ts"
 /** A page cannot send a header with a WebSocket, and a token must not stand in a URL. */
 export const ticketLifeMs = 60_000
 
-/** Whoever asks for thousands of them uses none. */
-const mostTickets = 1000
+/** Of one principal, and of all: whoever asks for many of them uses none. */
+const mostOfOne = 100
+const mostTickets = 10_000
 
 type Issued = { caller: Caller; untilMs: number }
 
@@ -21,8 +22,7 @@ export class Tickets {
 
   issue(caller: Caller): string {
     this.#forgetOld()
-    const [oldest] = this.#issued.keys()
-    if (this.#issued.size >= mostTickets && oldest !== undefined) this.#issued.delete(oldest)
+    this.#makeRoom(caller.principal)
     const ticket = this.#random()
     this.#issued.set(ticket, { caller, untilMs: this.#nowMs() + ticketLifeMs })
     return ticket
@@ -33,6 +33,15 @@ export class Tickets {
     const issued = this.#issued.get(ticket)
     this.#issued.delete(ticket)
     return issued !== undefined && issued.untilMs > this.#nowMs() ? issued.caller : null
+  }
+
+  /** One who takes too many loses its own oldest, and nobody else's. */
+  #makeRoom(principal: string): void {
+    const own = [...this.#issued].filter(([, { caller }]) => caller.principal === principal)
+    const [ownOldest] = own[0] ?? []
+    const [oldest] = this.#issued.keys()
+    if (own.length >= mostOfOne && ownOldest !== undefined) this.#issued.delete(ownOldest)
+    else if (this.#issued.size >= mostTickets && oldest !== undefined) this.#issued.delete(oldest)
   }
 
   /** In the order they were issued, which is the order they run out in. */

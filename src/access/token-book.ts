@@ -11,6 +11,9 @@ import { readTokenFile, type TokenFileFailure, tokenFilePath } from "./token-fil
  */
 export type TokenRefusal = "malformed" | "unknown" | "wrong" | "expired" | "revoked" | "unavailable"
 
+/** For who is in already, a look so old is as good as a new one. */
+const sessionLookMs = 10
+
 type Known = Result<ReadonlyMap<string, TokenEntry>, TokenFileFailure>
 
 /**
@@ -24,6 +27,7 @@ export class TokenBook {
   /** Which file `#known` is from; null where the next look may find more in the same one. */
   #seen: string | null = null
   #told: string | null = null
+  #lookedAtMs = Number.NEGATIVE_INFINITY
   #known: Known = ok(new Map())
 
   constructor(stateDirectory: string, tellFailure: (failure: TokenFileFailure) => void) {
@@ -45,9 +49,9 @@ export class TokenBook {
     return state === "good" ? ok(entry) : fail(state)
   }
 
-  /** For a session that was let in by this token. */
+  /** For a session that was let in by this token: asked for every piece of output. */
   isStillGood(id: string, now: Date): boolean {
-    const known = this.#current()
+    const known = this.#current(sessionLookMs)
     const entry = known.ok ? known.value.get(id) : undefined
     return entry !== undefined && tokenState(entry, now) === "good"
   }
@@ -58,7 +62,10 @@ export class TokenBook {
     return known.ok && known.value.values().some((entry) => tokenState(entry, now) === "good")
   }
 
-  #current(): Known {
+  #current(mostAgeMs = 0): Known {
+    const nowMs = performance.now()
+    if (nowMs - this.#lookedAtMs < mostAgeMs) return this.#known
+    this.#lookedAtMs = nowMs
     const seen = identityOf(this.#path)
     if (seen === this.#seen) return this.#known
     const read = readTokenFile(this.#path)

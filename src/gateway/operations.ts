@@ -24,7 +24,15 @@ import type { KeeperLink } from "./keeper-link.ts"
 import { listPage } from "./list-page.ts"
 import type { Followed, LiveExecutions } from "./live-executions.ts"
 import { noHeld, TranscriptFeed, transcriptExpired } from "./output-feed.ts"
-import type { JournalReader, Operations, Place, TranscriptReader, Viewer } from "./ports.ts"
+import type {
+  Answer,
+  JournalReader,
+  Operations,
+  OutputFeed,
+  Place,
+  TranscriptReader,
+  Viewer,
+} from "./ports.ts"
 import { readChunks } from "./read-chunks.ts"
 
 export type OperationPorts = {
@@ -138,20 +146,10 @@ export function createOperations(ports: OperationPorts): Operations {
 
     async open(caller, executionId, from, scope = scopeOf.attach) {
       const id = resolve(caller, executionId, scope)
-      if (!id.ok) return id
-      using _opening = live.opening(id.value)
-      const followed = await live.follow(id.value)
-      if (followed === null) return notFound(executionId)
-      const start = startOf(followed, from)
-      if (start === null) {
-        const ways = "use `start`, `tail` or a `next`"
-        const message =
-          `${JSON.stringify(from)} is not a cursor of this output: ${ways}. ` +
-          "If it is one, the transcript is damaged there: see transcript.verify."
-        return fail(failure("INVALID_PARAMS", message))
-      }
-      return ok(new TranscriptFeed(followed, start, transcripts(), live, caller))
+      return id.ok ? openAt(id.value, from, caller) : id
     },
+
+    openStarted: (started, caller) => openAt(started.id, "start", caller),
 
     drive: (caller, feed, acknowledges) => drivers.drive(caller, feed, acknowledges),
 
@@ -159,8 +157,8 @@ export function createOperations(ports: OperationPorts): Operations {
       const permitted = permit(caller, scopeOf.watch)
       if (!permitted.ok) return permitted
       const watching = live.watch((record) => {
-        const isTold = caller.isStillGood() && maySee(caller, ownedOf(record))
-        if (isTold && hasLabels(record, labels)) changed(record)
+        const isTheirs = maySee(caller, ownedOf(record)) && hasLabels(record, labels)
+        if (isTheirs && caller.isStillGood()) changed(record)
       })
       return ok(watching)
     },
@@ -194,6 +192,19 @@ export function createOperations(ports: OperationPorts): Operations {
   function ownerOf(id: ExecutionId): Owned | null {
     const followed = live.peek(id)
     return followed === null ? journal().owned(id) : ownedOf(followed)
+  }
+
+  async function openAt(id: ExecutionId, from: string, caller: Caller): Answer<OutputFeed> {
+    using _opening = live.opening(id)
+    const followed = await live.follow(id)
+    if (followed === null) return notFound(id)
+    const start = startOf(followed, from)
+    if (start !== null) return ok(new TranscriptFeed(followed, start, transcripts(), live, caller))
+    const ways = "use `start`, `tail` or a `next`"
+    const message =
+      `${JSON.stringify(from)} is not a cursor of this output: ${ways}. ` +
+      "If it is one, the transcript is damaged there: see transcript.verify."
+    return fail(failure("INVALID_PARAMS", message))
   }
 
   function startOf(followed: Followed, from: string) {

@@ -1,3 +1,5 @@
+import { networkOf } from "../execution/tcp-ends.ts"
+
 export type SeatLimits = { mostConnections: number; mostConnectionsPerAddress: number }
 
 export type SeatRefusal = "too many connections" | "too many connections from this address"
@@ -5,7 +7,7 @@ export type SeatRefusal = "too many connections" | "too many connections from th
 /** Counts who is connected, so that neither one address nor all together take everything. */
 export class Seats {
   readonly #limits: SeatLimits
-  readonly #byAddress = new Map<string, number>()
+  readonly #byNetwork = new Map<string, number>()
   #taken = 0
 
   constructor(limits: SeatLimits) {
@@ -18,20 +20,22 @@ export class Seats {
 
   /** Null when it may sit down; the seat is then to be left once. */
   take(address: string): SeatRefusal | null {
-    const fromHere = this.#byAddress.get(address) ?? 0
+    const network = networkOf(address)
+    const fromHere = this.#byNetwork.get(network) ?? 0
     if (this.#taken >= this.#limits.mostConnections) return "too many connections"
     if (fromHere >= this.#limits.mostConnectionsPerAddress) {
       return "too many connections from this address"
     }
     this.#taken += 1
-    this.#byAddress.set(address, fromHere + 1)
+    this.#byNetwork.set(network, fromHere + 1)
     return null
   }
 
   leave(address: string): void {
-    const fromHere = this.#byAddress.get(address) ?? 0
+    const network = networkOf(address)
+    const fromHere = this.#byNetwork.get(network) ?? 0
     this.#taken -= 1
-    if (fromHere > 1) this.#byAddress.set(address, fromHere - 1)
-    else this.#byAddress.delete(address)
+    if (fromHere > 1) this.#byNetwork.set(network, fromHere - 1)
+    else this.#byNetwork.delete(network)
   }
 }

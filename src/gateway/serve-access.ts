@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import type { Caller } from "../access/caller.ts"
 import { createIdentify, type Identify, type TokenCheck } from "../access/identify.ts"
+import type { KnownNames } from "../access/origin.ts"
 import { Penalties } from "../access/penalties.ts"
 import { Tarpit } from "../access/tarpit.ts"
 import { Tickets } from "../access/tickets.ts"
@@ -22,7 +23,7 @@ export type Access = Disposable & {
   penalties: Penalties
   tarpit: Tarpit
   /** By what names the service goes, and whose pages may use it. */
-  known: { allowedHosts: readonly string[]; allowedOrigins: readonly string[] }
+  known: KnownNames
 }
 
 /** Those whose requests are counted at the same time; past it the oldest are forgotten. */

@@ -104,6 +104,10 @@ export async function serveGateway(): Promise<number> {
     refusals: trail,
     passed: pace.passed,
     maxMessageBytes: settings.maxMessageBytes,
+    streams: {
+      maxStreams: settings.maxSessions,
+      maxStreamsPerPrincipal: settings.maxSessionsPerPrincipal,
+    },
     ...door.known,
   })
 
@@ -268,7 +272,8 @@ function open<Value>(value: Value | null): Value {
 }
 
 /** It was turned away before it could ask for anything. */
-function unseenClient({ address, why }: TlsRefusal): Refusal {
-  const failure: Failure = { reason: "UNAUTHORIZED", message: `TLS was refused: ${why}.` }
+function unseenClient({ address, kind, why }: TlsRefusal): Refusal {
+  const reason = kind === "full" ? "AT_CAPACITY" : "UNAUTHORIZED"
+  const failure: Failure = { reason, message: `TLS was refused: ${why}.` }
   return { principal: null, address, via: "tls", method: "connect", failure }
 }

@@ -1,16 +1,12 @@
 import { AddressPlaces } from "../access/address-places.ts"
 import type { Caller } from "../access/caller.ts"
 import type { Identify, Peer } from "../access/identify.ts"
-import { checkOrigin } from "../access/origin.ts"
+import { type KnownNames, originChecker } from "../access/origin.ts"
 import type { Penalties } from "../access/penalties.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 
-export type SocketDoorSettings = {
-  allowedHosts: readonly string[]
-  allowedOrigins: readonly string[]
-  maxConnectionsPerAddress: number
-}
+export type SocketDoorSettings = KnownNames & { maxConnectionsPerAddress: number }
 
 /** Who may have a WebSocket, and the place it takes until it is closed. */
 export type Admitted = { caller: Caller; place: Disposable }
@@ -24,10 +20,10 @@ export function openSocketDoor(
   penalties: Penalties,
 ): SocketDoor {
   const places = new AddressPlaces(settings.maxConnectionsPerAddress)
+  const checkOrigin = originChecker(settings)
   return (request, url, peer) => {
     const { headers } = request
     const origin = checkOrigin({
-      ...settings,
       host: headers.get("host") ?? "",
       origin: headers.get("origin"),
       fetchSite: headers.get("sec-fetch-site"),

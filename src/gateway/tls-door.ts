@@ -33,7 +33,7 @@ export function openTlsDoor(options: TlsDoorOptions): Result<TlsDoor, string> {
       innerPort,
       material: material.value,
       onRefused(refusal) {
-        knocks.failed(refusal.address)
+        if (refusal.kind === "handshake") knocks.failed(refusal.address)
         refusals.add(refusal)
         options.refused(refusal)
       },

@@ -20,7 +20,11 @@ export type TlsPeer = {
 /** An end of a TCP connection. */
 export type End = { address: string; port: number }
 
-export type TlsRefusal = End & { why: string }
+export type TlsRefusal = End & {
+  /** `full`: for want of places here, and not for anything the client did. */
+  kind: "handshake" | "full"
+  why: string
+}
 
 export type TlsFrontOptions = SeatLimits & {
   /** Where the plain server listens on 127.0.0.1 that gets what was decrypted. */
@@ -97,7 +101,9 @@ export class TlsFront implements Disposable {
     server.listen({ host, port, exclusive: true }, () => {
       server.off("error", reject)
       // A failed accept, for want of descriptors, is that connection's loss alone.
-      server.on("error", (error) => this.#options.onRefused({ ...nobody, why: String(error) }))
+      server.on("error", (error) =>
+        this.#options.onRefused({ ...nobody, kind: "full", why: String(error) }),
+      )
       this.#servers.add(server)
       const bound = server.address()
       resolve(typeof bound === "object" && bound !== null ? bound.port : port)
@@ -125,7 +131,7 @@ export class TlsFront implements Disposable {
       return
     }
     const refusal = this.#seats.take(end.address)
-    if (refusal !== null) return this.#refuse(socket, end, refusal)
+    if (refusal !== null) return this.#refuse(socket, end, "full", refusal)
     this.#connections.set(socket, end)
     socket.once("close", () => {
       this.#connections.delete(socket)
@@ -133,8 +139,8 @@ export class TlsFront implements Disposable {
     })
   }
 
-  #refuse(socket: TLSSocket, end: End, why: string): void {
-    this.#options.onRefused({ ...end, why })
+  #refuse(socket: TLSSocket, end: End, kind: TlsRefusal["kind"], why: string): void {
+    this.#options.onRefused({ ...end, kind, why })
     socket.destroy()
   }
 
@@ -143,7 +149,7 @@ export class TlsFront implements Disposable {
     const end = this.#connections.get(socket)
     // One without a seat has been refused already, and one that left of itself is not.
     if (end === undefined || why === "ECONNRESET") socket.destroy()
-    else this.#refuse(socket, end, why)
+    else this.#refuse(socket, end, "handshake", why)
   }
 
   #admit(socket: TLSSocket): void {
@@ -151,7 +157,7 @@ export class TlsFront implements Disposable {
     if (end === undefined || socket.destroyed) return
     const subject = this.#subjectOf(socket)
     if (this.#material.clientCa !== null && subject === null) {
-      return this.#refuse(socket, end, "the client certificate names nobody")
+      return this.#refuse(socket, end, "handshake", "the client certificate names nobody")
     }
     const inner = connect({ host: innerHost, port: this.#options.innerPort })
     inner.setNoDelay(true)

@@ -24,6 +24,7 @@ import type {
   Passed,
   RoutePorts,
 } from "./ports.ts"
+import { type StreamLimits, StreamPlaces } from "./stream-places.ts"
 import { afterTimer } from "./timer.ts"
 
 export type HttpAppOptions = {
@@ -37,6 +38,7 @@ export type HttpAppOptions = {
   /** By which the service may be reached, besides loopback: see `checkOrigin`. */
   allowedHosts: readonly string[]
   allowedOrigins: readonly string[]
+  streams: StreamLimits
   /** Gives out tickets: see `Tickets`. */
   issueTicket: (caller: Caller) => string
   after?: After
@@ -44,15 +46,16 @@ export type HttpAppOptions = {
 }
 
 /**
- * The HTTP API. Whoever serves it sets `idleTimeout: 0`, else Bun cuts streams, and
- * `development: false`, else Bun prints why it aborted one.
+ * The HTTP API. Whoever serves it bounds the time for a request to arrive, and lets answers take
+ * theirs (see `Connection`); `development: false`, else Bun prints why it aborted a stream.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
   const { operations, health, callerOf, log, version } = options
   const { after = afterTimer, passed = () => undefined } = options
   const document = openApiDocument(endpoints, version)
   const { issueTicket } = options
-  const ports: RoutePorts = { operations, health, after, passed, version, document, issueTicket }
+  const ports = { operations, health, after, passed, version, document, issueTicket }
+  const places = new StreamPlaces(options.streams)
 
   const app = new Hono<HttpEnvironment>()
   app.use(requestId, requestLog(log), securityHeaders, headRequest)
@@ -61,7 +64,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
   for (const endpoint of endpoints) {
     // Nothing is read of what a stranger sends, except where strangers may ask.
     app.on(endpoint.method, endpoint.path, authenticate(endpoint, callerOf), limitBody, (c) =>
-      respond(c, endpoint, ports),
+      respond(c, endpoint, ports, places),
     )
   }
   app.notFound(unknownRoute)
@@ -81,16 +84,31 @@ function authenticate(endpoint: Endpoint, callerOf: CallerOf): MiddlewareHandler
   }
 }
 
-async function respond(c: HttpContext, endpoint: Endpoint, ports: RoutePorts): Promise<Response> {
+async function respond(
+  c: HttpContext,
+  endpoint: Endpoint,
+  ports: Omit<RoutePorts, "place">,
+  places: StreamPlaces,
+): Promise<Response> {
   const caller = c.get("caller")
   // Hono keeps it for whoever reads it.
   if (endpoint.body !== undefined && c.req.raw.body !== null) await c.req.arrayBuffer()
   const connection = connectionOf(c)
   connection.hasArrived?.()
-  const response = await answerOf(c, endpoint, ports, caller)
-  if (endpoint.streams === true && response.ok) response.headers.set("Connection", "close")
-  else connection.hasAnswered?.()
-  return response
+  using place = new DisposableStack()
+  if (endpoint.streams === true && caller !== null) {
+    const taken = places.take(caller)
+    if (!taken.ok) return refuse(taken.failure)
+    place.use(taken.value)
+  }
+  try {
+    const response = await answerOf(c, endpoint, { ...ports, place }, caller)
+    // A body that goes on has taken the place with it; nothing follows it on this connection.
+    if (place.disposed) response.headers.set("Connection", "close")
+    return response
+  } finally {
+    if (!place.disposed) connection.hasAnswered?.()
+  }
 }
 
 function answerOf(c: HttpContext, endpoint: Endpoint, ports: RoutePorts, caller: Caller | null) {

@@ -13,13 +13,15 @@ export class ChangeEvents implements Pieces {
   readonly #waiting: ExecutionRecord[] = []
   readonly #bell = new Bell()
   readonly #after: After
+  readonly #isStillGood: () => boolean
   #watching: Disposable | null = null
   #isOpened = false
   #isBehind = false
   #isDisposed = false
 
-  constructor(after: After) {
+  constructor(after: After, isStillGood: () => boolean) {
     this.#after = after
+    this.#isStillGood = isStillGood
   }
 
   /** What tells it of changes, and ends with it. */
@@ -41,7 +43,7 @@ export class ChangeEvents implements Pieces {
       if (this.#isBehind) throw new Error(`the reader is ${mostWaiting} changes behind`)
       const record = this.#waiting.shift()
       if (record !== undefined) return eventPiece({ event: "state", data: viewOf(record) })
-      if (isSilent) return heartbeat
+      if (isSilent) return this.#isStillGood() ? heartbeat : null
       await this.#bell.rung()
     }
     return null

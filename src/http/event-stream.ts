@@ -1,5 +1,4 @@
-import type { Passed } from "./ports.ts"
-import { type Pieces, pulledBody } from "./pulled-body.ts"
+import { type Pieces, pulledBody, type Streaming } from "./pulled-body.ts"
 
 // Proxies cut connections that are silent for a minute or even half of one.
 export const heartbeatMs = 15_000
@@ -17,10 +16,10 @@ export function eventPiece({ event, id, data }: ServerSentEvent): Uint8Array {
 
 export function eventResponse(
   pieces: Pieces,
-  passed: Passed,
+  streaming: Streaming,
   headers: Record<string, string> = {},
 ): Response {
-  return new Response(pulledBody(pieces, passed), {
+  return new Response(pulledBody(pieces, streaming), {
     headers: {
       ...headers,
       "Content-Type": "text/event-stream",

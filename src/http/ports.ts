@@ -56,4 +56,6 @@ export type RoutePorts = {
   version: string
   document: Record<string, unknown>
   issueTicket: (caller: Caller) => string
+  /** For a body that goes on: it takes this over, and disposes it at its end. */
+  place: DisposableStack
 }

@@ -1,5 +1,8 @@
 import type { Passed } from "./ports.ts"
 
+/** What a body needs beside its pieces; it takes the place over, and gives it back at its end. */
+export type Streaming = { passed: Passed; place: DisposableStack }
+
 /** What a response consists of, one piece at a time; null is the end. Disposed, it says null. */
 export interface Pieces extends Disposable {
   /** Not called again before it has answered. A rejection aborts the connection. */
@@ -8,9 +11,17 @@ export interface Pieces extends Disposable {
 
 /**
  * A body that asks for a piece when the socket has taken the one before: what waits, waits on disk.
- * Whatever ends it, the pieces are disposed.
+ * Whatever ends it, the pieces and its place are disposed.
  */
-export function pulledBody(pieces: Pieces, passed: Passed): ReadableStream<Uint8Array> {
+export function pulledBody(
+  pieces: Pieces,
+  { passed, place }: Streaming,
+): ReadableStream<Uint8Array> {
+  const taken = place.move()
+  const end = () => {
+    pieces[Symbol.dispose]()
+    taken.dispose()
+  }
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -20,15 +31,15 @@ export function pulledBody(pieces: Pieces, passed: Passed): ReadableStream<Uint8
             passed(piece.length)
             return controller.enqueue(piece)
           }
-          pieces[Symbol.dispose]()
+          end()
           controller.close()
         } catch (error) {
-          pieces[Symbol.dispose]()
+          end()
           controller.error(error)
         }
       },
       // Bun cancels the body when the client goes away, also while a pull is under way.
-      cancel: () => pieces[Symbol.dispose](),
+      cancel: end,
     },
     { highWaterMark: 0 },
   )

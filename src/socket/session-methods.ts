@@ -151,7 +151,7 @@ async function execute(
   const result = executeResultOf(record, repeated)
   if (!result.ok) return result
   session.latestExecution = record.id
-  const feed = await operations.open(caller, record.id, "start", "execute")
+  const feed = await operations.openStarted(record, caller)
   if (!feed.ok) return feed
   const subscription = subscribe(session, feed.value, { ...params, role: "driver" })
   if (!subscription.ok) return subscription

@@ -1,17 +1,16 @@
 import { describe, expect, test } from "bun:test"
-import { type Approach, checkOrigin } from "../../src/access/origin.ts"
+import { type Approach, type KnownNames, originChecker } from "../../src/access/origin.ts"
 
+const nobodyElse: KnownNames = { allowedHosts: [], allowedOrigins: [] }
 const approach: Approach = {
   host: "localhost:8003",
   origin: null,
   fetchSite: null,
   isUnixSocket: false,
-  allowedHosts: [],
-  allowedOrigins: [],
 }
 
-function isAllowed(change: Partial<Approach>): boolean {
-  return checkOrigin({ ...approach, ...change }).ok
+function isAllowed(change: Partial<Approach & KnownNames>): boolean {
+  return originChecker({ ...nobodyElse, ...change })({ ...approach, ...change }).ok
 }
 
 describe("a program, which sends no Origin", () => {
@@ -134,7 +133,7 @@ describe("a browser that sends no Origin, as for an image or a link", () => {
 })
 
 test("a refusal is FORBIDDEN and says to whom", () => {
-  const refused = checkOrigin({ ...approach, origin: "http://evil.example" })
+  const refused = originChecker(nobodyElse)({ ...approach, origin: "http://evil.example" })
 
   expect(refused).toMatchObject({ ok: false, failure: { reason: "FORBIDDEN" } })
   expect(JSON.stringify(refused)).toContain("evil.example")

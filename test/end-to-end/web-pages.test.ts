@@ -44,7 +44,7 @@ class ForeignPage implements AsyncDisposable {
 function page(target: string): string {
   return `<!doctype html><title>Somebody else's page</title><script type="module">
     const target = ${JSON.stringify(target)}
-    const command = JSON.stringify({ command: "touch page-was-here" })
+    const command = JSON.stringify({ command: "true" })
     const tries = {
       async "cors get"() { return (await fetch(target + "/executions")).status },
       async "cors post"() {

@@ -40,6 +40,7 @@ describe("a client without a certificate", () => {
       {
         address: "127.0.0.1",
         port: expect.any(Number),
+        kind: "handshake",
         why: "ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE",
       },
     ])

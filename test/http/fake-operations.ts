@@ -81,6 +81,10 @@ export class FakeOperations implements Operations {
       return feed === null ? fail(failure("INVALID_PARAMS", "That is no cursor.")) : ok(feed)
     })
 
+  openStarted: Operations["openStarted"] = () => {
+    throw new Error("over HTTP nobody follows what they start")
+  }
+
   drive: Operations["drive"] = () => {
     throw new Error("nobody drives over HTTP")
   }

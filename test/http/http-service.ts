@@ -35,6 +35,7 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
     allowedHosts: [],
     allowedOrigins: [],
     issueTicket: () => "a-ticket",
+    streams: { maxStreams: 1000, maxStreamsPerPrincipal: 1000 },
     after: timers.after,
     ...change,
   })

@@ -177,18 +177,16 @@ describe("whoever waits until all is told", () => {
     news.follow(one)
     advance(one, 10)
     news.changed(sampleRecord({ id: one }))
-    let isTold = false
-    const told = news.allTold().then(() => {
-      isTold = true
-    })
+    const order: string[] = []
+    const told = news.allTold().then(() => order.push("all told"))
 
     news.taken() // the first message; the change goes out
     await Promise.resolve()
-    expect(isTold).toBe(false)
+    order.push("the second is taken")
     news.taken()
     await told
 
-    expect(isTold).toBe(true)
+    expect(order).toEqual(["the second is taken", "all told"])
   })
 
   test("does not wait where there is nothing to tell, or nobody", async () => {

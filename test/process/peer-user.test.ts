@@ -81,14 +81,14 @@ describe("a server that listens on all addresses", () => {
       },
     })
     await using _stop = { [Symbol.asyncDispose]: () => server.stop(true) }
-    const ours = await Bun.connect({
+    const own = await Bun.connect({
       hostname: "127.0.0.1",
       port: server.port ?? 0,
       socket: { data: () => undefined },
     })
 
-    await knockFrom(ours.localPort, "127.0.0.9", server.port ?? 0)
-    ours.end()
+    await knockFrom(own.localPort, "127.0.0.9", server.port ?? 0)
+    own.end()
 
     expect(found).toEqual([null])
   })

@@ -1,15 +1,13 @@
 import type { MiddlewareHandler } from "hono"
-import { type Approach, checkOrigin } from "../../access/origin.ts"
+import { type KnownNames, originChecker } from "../../access/origin.ts"
 import { refuse } from "../answer.ts"
 import { connectionOf } from "../connection.ts"
 import type { HttpEnvironment } from "../ports.ts"
 
-export function originCheck(
-  allowed: Pick<Approach, "allowedHosts" | "allowedOrigins">,
-): MiddlewareHandler<HttpEnvironment> {
+export function originCheck(known: KnownNames): MiddlewareHandler<HttpEnvironment> {
+  const checkOrigin = originChecker(known)
   return async (c, next) => {
     const checked = checkOrigin({
-      ...allowed,
       host: c.req.header("host") ?? new URL(c.req.url).host,
       origin: c.req.header("origin") ?? null,
       fetchSite: c.req.header("sec-fetch-site") ?? null,

@@ -30,16 +30,16 @@ export const getEvents: Endpoint = {
     },
   },
   refusals: ["INVALID_PARAMS"],
-  respond(c, { operations, after, passed }, caller) {
+  respond(c, { operations, after, passed, place }, caller) {
     const query = readQuery(c, EventsQuery)
     if (!query.ok) return refuse(query.failure)
     const labels = readLabels(query.value.label)
     if (!labels.ok) return refuse(labels.failure)
-    const events = new ChangeEvents(after)
+    const events = new ChangeEvents(after, () => caller.isStillGood())
     const tell = (record: ExecutionRecord) => events.changed(record)
     const watching = operations.watch(caller, labels.value, tell)
     if (!watching.ok) return refuse(watching.failure)
     events.owns(watching.value)
-    return eventResponse(events, passed)
+    return eventResponse(events, { passed, place })
   },
 }

@@ -101,21 +101,21 @@ function wantsEvents(c: HttpContext): boolean {
 function outputEvents(
   opened: Result<OutputFeed, HttpFailure>,
   { encoding, stream, follow }: OutputQuery,
-  { after, passed }: RoutePorts,
+  { after, passed, place }: RoutePorts,
 ): Response {
   if (!opened.ok) return refuse(opened.failure)
   const feed = opened.value
   const headers = factsOf(feed)
   const untilSequence = follow ? null : feed.record().transcript.end.sequence
   const options = { encoding, stream: stream ?? null, untilSequence }
-  return eventResponse(new OutputEvents(feed, options, after), passed, headers)
+  return eventResponse(new OutputEvents(feed, options, after), { passed, place }, headers)
 }
 
 async function rawOutput(
   id: string,
   { from, stream = "stdout", follow }: OutputQuery,
   caller: Caller,
-  { operations, passed }: RoutePorts,
+  { operations, passed, place }: RoutePorts,
 ): Promise<Response> {
   const end = follow ? ok(null) : await presentEnd(id, caller, operations)
   if (!end.ok) return refuse(end.failure)
@@ -133,7 +133,7 @@ async function rawOutput(
   }
   const begun = output.begin()
   if (!begun.ok) return refuse(begun.failure, headers)
-  const response = new Response(pulledBody(output, passed), {
+  const response = new Response(pulledBody(output, { passed, place }), {
     headers: { ...headers, "Content-Type": "application/octet-stream" },
   })
   owned.move() // the body disposes it

@@ -31,7 +31,7 @@ export const getTranscript: Endpoint = {
     },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "EXPIRED"],
-  async respond(c, { operations, passed }, caller) {
+  async respond(c, { operations, passed, place }, caller) {
     const id = readExecutionId(c)
     if (!id.ok) return refuse(id.failure)
     const query = readQuery(c, TranscriptQuery)
@@ -45,7 +45,7 @@ export const getTranscript: Endpoint = {
     if (ended || bytesIn(first.value) >= params.limit_bytes) return Response.json(first.value)
     const headers = { "Content-Type": "application/json" }
     const page = new TranscriptPage(first.value, params, readPart)
-    return new Response(pulledBody(page, passed), { headers })
+    return new Response(pulledBody(page, { passed, place }), { headers })
   },
 }
 
