@@ -129,7 +129,7 @@ export async function serveGateway(): Promise<number> {
 
   const why = await untilToldToEnd()
   if (why === "keeper gone") await endTrees(settings, reader, log)
-  else await Promise.all([trail.close(), openSessions.farewell()])
+  else await Promise.all([trail.close(), openSessions.farewell(isDraining)])
   return 0
 }
 

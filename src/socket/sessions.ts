@@ -143,13 +143,13 @@ export class Sessions implements Disposable {
   }
 
   /**
-   * The service ends: every execution has, and clients hear of it before they are closed. Who does
-   * not read is waited for no longer than a moment, twice: for its output, and for its farewell.
+   * Where the whole service ends, every execution has, and clients hear of it before they are
+   * closed. Who does not read is waited for no longer than a moment.
    */
-  async farewell(): Promise<void> {
+  async farewell(isServiceEnding: boolean): Promise<void> {
     const isTold = () =>
       [...this.#open.keys()].every(({ subscriptions }) => subscriptions.size === 0)
-    await this.#moment(isTold)
+    if (isServiceEnding) await this.#moment(isTold)
     for (const { connection } of this.#open.values()) connection.close(goingAway, goodbye)
     await this.#moment(() => this.#open.size === 0)
   }
