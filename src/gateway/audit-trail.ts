@@ -65,6 +65,8 @@ export class AuditTrail implements Refusals {
   async close(): Promise<void> {
     this.#timer?.[Symbol.dispose]()
     this.#tellRepeats(Number.POSITIVE_INFINITY)
+    // Where there is no room, the sum is the one that waits beyond the bound: no other comes later.
+    if (this.#others > 0) this.#waiting.push(sumOf(this.#takeOthers()))
     const { promise, resolve } = Promise.withResolvers<void>()
     using _deadline = this.#timing.after(farewellMs, resolve)
     await Promise.race([promise, this.#sending])
@@ -72,15 +74,20 @@ export class AuditTrail implements Refusals {
 
   #passWindow(): void {
     this.#tellRepeats(this.#timing.monotonicMs())
-    this.#timer = this.#refusals.isEmpty
-      ? null
-      : this.#timing.after(windowMs, () => this.#passWindow())
+    const isDone = this.#refusals.isEmpty && this.#others === 0
+    this.#timer = isDone ? null : this.#timing.after(windowMs, () => this.#passWindow())
   }
 
   #tellRepeats(nowMs: number): void {
     for (const { entry, count } of this.#refusals.due(nowMs)) this.#tell({ ...entry, count })
-    if (this.#others > 0) this.#tell(sumOf(this.#others))
+    if (this.#others > 0) this.#tell(sumOf(this.#takeOthers()))
+  }
+
+  /** Taken before it is told: where there is no room for the sum either, it is counted again. */
+  #takeOthers(): number {
+    const count = this.#others
     this.#others = 0
+    return count
   }
 
   #tell(attempt: RefusedAttempt): void {

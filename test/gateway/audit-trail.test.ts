@@ -17,6 +17,21 @@ function trail(link = new ScriptedLink({ audit: () => ({}) })) {
   return { clock, audit, link, told, counts }
 }
 
+/** So many refusals a second, each of another kind. */
+function flood({ audit, clock }: ReturnType<typeof trail>, seconds: number, perSecond: number) {
+  for (let second = 0; second < seconds; second += 1) {
+    for (let nth = 0; nth < perSecond; nth += 1) {
+      audit.refused(refusal({ address: `${second}.${nth}` }))
+    }
+    clock.advance(1000)
+  }
+}
+
+/** The keeper answers what it was asked, and whatever that makes room for. */
+async function answerAll(link: ScriptedLink): Promise<void> {
+  for (const call of link.calls) await call.answer({})
+}
+
 function refusal(facts: Partial<Refusal> = {}): Refusal {
   return {
     principal: "alice",
@@ -106,6 +121,28 @@ describe("a flood of refusals", () => {
 
     expect(told().at(-1)).toMatchObject({ address: "several", count: 4000 })
     expect(counts()).toBe(5000)
+  })
+
+  test("adds up also when the keeper takes nothing for a while", async () => {
+    const slow = trail(new ScriptedLink())
+    flood(slow, 15, 1000)
+    await answerAll(slow.link)
+    slow.clock.advance(1000)
+    await answerAll(slow.link)
+
+    expect(slow.counts()).toBe(15_000)
+    expect(slow.told().length).toBeLessThan(3000)
+    expect(slow.clock.pending).toBe(0)
+  })
+
+  test("adds up also when the gateway ends before the keeper has taken any", async () => {
+    const slow = trail(new ScriptedLink())
+    flood(slow, 15, 1000)
+    const closed = slow.audit.close()
+    await answerAll(slow.link)
+    await closed
+
+    expect(slow.counts()).toBe(15_000)
   })
 
   test("goes on when the keeper could not take a message", async () => {
