@@ -6,7 +6,7 @@ export type Link = { number: number; hash: string }
 /** What comes before the first line of all. */
 export const origin: Link = { number: 0, hash: "0".repeat(64) }
 
-const newline = 0x0a
+export const newline = 0x0a
 const hashLength = 64
 const beforeHash = ',"hash":"'
 const afterHash = '"}'

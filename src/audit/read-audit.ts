@@ -1,8 +1,8 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs"
+import { closeSync, openSync, readSync, statSync } from "node:fs"
 import { isErrno } from "../execution/errno.ts"
 import { AuditEntry } from "../protocol/audit-entry.ts"
-import { type AuditFile, auditFiles } from "./audit-files.ts"
-import { splitLines } from "./chain.ts"
+import { type AuditFile, auditFiles, mostLineBytes } from "./audit-files.ts"
+import { newline, splitLines } from "./chain.ts"
 
 export type AuditText = {
   /** The line as it stands in the file. */
@@ -11,63 +11,99 @@ export type AuditText = {
   entry: AuditEntry | null
 }
 
+/** A place between two lines: in the file of this ordinal, after so many bytes. */
+export type TrailPlace = { ordinal: number; offset: number }
+
+/** After the last whole line there is now. */
+export function endOfTrail(directory: string): TrailPlace {
+  const file = auditFiles(directory).at(-1)
+  if (file === undefined) return { ordinal: 0, offset: 0 }
+  const from = Math.max(0, sizeOf(file) - mostLineBytes)
+  const tail = readUnlessRemoved(file, from)
+  return { ordinal: file.ordinal, offset: from + tail.lastIndexOf(newline) + 1 }
+}
+
 /** Every line, oldest first, a file at a time. */
-export function* allLines(directory: string): Generator<AuditText> {
-  for (const file of auditFiles(directory)) yield* linesOf(file)
+export function* allLines(directory: string, end = endOfTrail(directory)): Generator<AuditText> {
+  for (const part of partsBefore(directory, end)) yield* linesOf(part)
 }
 
 /** The newest lines, oldest of them first. */
-export function newestLines(directory: string, most: number): AuditText[] {
+export function newestLines(
+  directory: string,
+  most: number,
+  end = endOfTrail(directory),
+): AuditText[] {
   let found: AuditText[] = []
-  for (const file of auditFiles(directory).toReversed()) {
+  for (const part of partsBefore(directory, end).toReversed()) {
     if (found.length >= most) break
-    found = [...linesOf(file, most - found.length), ...found]
+    found = [...newestOf(part, most - found.length), ...found]
   }
   return found
 }
 
 /** The lines since a time, oldest first. */
-export function* linesSince(directory: string, time: Date): Generator<AuditText> {
-  for (const line of allLines(directory)) {
+export function* linesSince(
+  directory: string,
+  time: Date,
+  end = endOfTrail(directory),
+): Generator<AuditText> {
+  for (const line of allLines(directory, end)) {
     const isOlder = line.entry !== null && Date.parse(line.entry.time) < time.getTime()
     if (!isOlder) yield line
   }
 }
 
-/** What is added to the trail, from now on, whichever file it goes to. */
+/** What comes after a place, whichever file it goes to. */
 export class FollowedTrail {
   readonly #directory: string
-  #ordinal: number
-  #offset = 0
-  #lastNumber: number
+  #place: TrailPlace
 
-  constructor(directory: string) {
+  constructor(directory: string, from: TrailPlace) {
     this.#directory = directory
-    this.#ordinal = auditFiles(directory).at(-1)?.ordinal ?? 0
-    this.#lastNumber = newestLines(directory, 1)[0]?.entry?.number ?? 0
+    this.#place = from
   }
 
-  /** Whole lines that have come since the last time, or since the beginning. */
+  /** Whole lines that have come since the last time. */
   next(): AuditText[] {
-    const files = auditFiles(this.#directory).filter(({ ordinal }) => ordinal >= this.#ordinal)
-    const found = files.flatMap((file) => this.#newIn(file))
-    const news = found.filter(({ entry }) => (entry?.number ?? Infinity) > this.#lastNumber)
-    this.#lastNumber = news.at(-1)?.entry?.number ?? this.#lastNumber
-    return news
+    const files = auditFiles(this.#directory)
+    return files.flatMap((file) => (file.ordinal < this.#place.ordinal ? [] : this.#newIn(file)))
   }
 
   #newIn(file: AuditFile): AuditText[] {
-    if (file.ordinal > this.#ordinal) this.#offset = 0
-    this.#ordinal = file.ordinal
-    const { lines } = splitLines(readUnlessRemoved(file, this.#offset))
-    this.#offset += lines.reduce((sum, line) => sum + line.length + 1, 0)
+    const offset = file.ordinal === this.#place.ordinal ? this.#place.offset : 0
+    const { lines } = splitLines(readUnlessRemoved(file, offset))
+    const length = lines.reduce((sum, line) => sum + line.length + 1, 0)
+    this.#place = { ordinal: file.ordinal, offset: offset + length }
     return lines.map(textOf)
   }
 }
 
-function linesOf(file: AuditFile, newest = Number.POSITIVE_INFINITY): AuditText[] {
-  const { lines } = splitLines(readUnlessRemoved(file))
-  return lines.slice(Math.max(0, lines.length - newest)).map(textOf)
+/** A file as far as it counts. */
+type Part = { file: AuditFile; endOffset: number }
+
+function partsBefore(directory: string, end: TrailPlace): Part[] {
+  return auditFiles(directory)
+    .filter(({ ordinal }) => ordinal <= end.ordinal)
+    .map((file) => {
+      const isLast = file.ordinal === end.ordinal
+      return { file, endOffset: isLast ? end.offset : sizeOf(file) }
+    })
+}
+
+function linesOf({ file, endOffset }: Part): AuditText[] {
+  return splitLines(readUnlessRemoved(file, 0, endOffset)).lines.map(textOf)
+}
+
+/** From the end, as far back as it takes. */
+function newestOf({ file, endOffset }: Part, most: number): AuditText[] {
+  for (let length = mostLineBytes; ; length *= 4) {
+    const from = Math.max(0, endOffset - length)
+    const { lines } = splitLines(readUnlessRemoved(file, from, endOffset))
+    // The first one may have begun before.
+    const whole = from === 0 ? lines : lines.slice(1)
+    if (from === 0 || whole.length >= most) return whole.slice(-most).map(textOf)
+  }
 }
 
 function textOf(bytes: Uint8Array): AuditText {
@@ -76,11 +112,11 @@ function textOf(bytes: Uint8Array): AuditText {
 }
 
 /** A service that is running may remove its oldest file at any moment. */
-function readUnlessRemoved(file: AuditFile, from = 0): Uint8Array {
+function readUnlessRemoved(file: AuditFile, from: number, to = sizeOf(file)): Uint8Array {
   try {
     const fd = openSync(file.path, "r")
     try {
-      const bytes = Buffer.alloc(Math.max(0, fstatSync(fd).size - from))
+      const bytes = Buffer.alloc(Math.max(0, to - from))
       return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, from))
     } finally {
       closeSync(fd)
@@ -89,6 +125,10 @@ function readUnlessRemoved(file: AuditFile, from = 0): Uint8Array {
     if (!isErrno(error, "ENOENT")) throw error
     return new Uint8Array()
   }
+}
+
+function sizeOf(file: AuditFile): number {
+  return statSync(file.path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 function parseEntry(text: string): AuditEntry | null {

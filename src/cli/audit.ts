@@ -2,9 +2,11 @@ import type { Link } from "../audit/chain.ts"
 import {
   type AuditText,
   allLines,
+  endOfTrail,
   FollowedTrail,
   linesSince,
   newestLines,
+  type TrailPlace,
 } from "../audit/read-audit.ts"
 import { type AuditVerdict, verifyAudit } from "../audit/verify-audit.ts"
 import { errnoOf } from "../execution/errno.ts"
@@ -63,7 +65,7 @@ async function audit(context: Context, { values }: Arguments<typeof options>): P
       return await verify(context, values, directory)
     }
     if (values.follow === true) return await follow(context, values, directory)
-    await show(context, values, chosenLines(context, values, directory))
+    await show(context, values, chosenLines(context, values, directory, endOfTrail(directory)))
     return 0
   } catch (error) {
     const errno = errnoOf(error)
@@ -76,17 +78,18 @@ function chosenLines(
   context: Context,
   values: AuditValues,
   directory: string,
+  end: TrailPlace,
 ): Iterable<AuditText> {
   const { lines, all, since } = values
   if ([lines, all, since].filter((value) => value !== undefined).length > 1) {
     throw new UsageFailure("--lines, --all and --since each say how much: give one of them.")
   }
   if (since !== undefined) {
-    return linesSince(directory, timeOption("--since", since, context.now()))
+    return linesSince(directory, timeOption("--since", since, context.now()), end)
   }
-  if (all === true) return allLines(directory)
+  if (all === true) return allLines(directory, end)
   const most = lines === undefined ? defaultLines : countOption("--lines", lines)
-  return newestLines(directory, most)
+  return newestLines(directory, most, end)
 }
 
 async function show(
@@ -103,8 +106,9 @@ async function show(
 
 /** Until the program is ended. */
 async function follow(context: Context, values: AuditValues, directory: string): Promise<number> {
-  const followed = new FollowedTrail(directory)
-  await show(context, values, chosenLines(context, values, directory))
+  const shownUntil = endOfTrail(directory)
+  await show(context, values, chosenLines(context, values, directory, shownUntil))
+  const followed = new FollowedTrail(directory, shownUntil)
   for (;;) {
     for (const line of followed.next()) {
       const text = values.json === true ? line.text : auditTable(context, [line]).at(-1)

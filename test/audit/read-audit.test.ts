@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { appendFileSync } from "node:fs"
-import { allLines, FollowedTrail, newestLines } from "../../src/audit/read-audit.ts"
-import { WrittenTrail } from "./written-trail.ts"
+import { allLines, endOfTrail, FollowedTrail, newestLines } from "../../src/audit/read-audit.ts"
+import { attempt, WrittenTrail } from "./written-trail.ts"
 
 function numbers(lines: Iterable<{ entry: { number: number } | null }>): Array<number | null> {
   return [...lines].map(({ entry }) => entry?.number ?? null)
@@ -21,6 +21,19 @@ describe("reading a trail of several files", () => {
     }
   })
 
+  test("gives the newest of a file that is much larger than they are", () => {
+    using trail = new WrittenTrail()
+    const method = "m".repeat(64)
+    for (let nth = 0; nth < 2500; nth += 1) trail.audit.note(attempt({ method }))
+    const last = trail.audit.head.number
+
+    expect(trail.files).toHaveLength(1)
+    for (const most of [1, 600, 2000]) {
+      const newest = Array.from({ length: most }, (_, nth) => last - most + nth + 1)
+      expect(numbers(newestLines(trail.directory, most))).toEqual(newest)
+    }
+  })
+
   test("shows a damaged line as it is", () => {
     using trail = new WrittenTrail()
     trail.note(1)
@@ -35,7 +48,7 @@ describe("following a trail", () => {
     using trail = new WrittenTrail({ fileBytes: 2000, files: 100 })
     trail.note(3)
     const before = trail.audit.head.number
-    const followed = new FollowedTrail(trail.directory)
+    const followed = new FollowedTrail(trail.directory, endOfTrail(trail.directory))
     expect(followed.next()).toEqual([])
 
     const seen: Array<number | null> = []
@@ -48,5 +61,18 @@ describe("following a trail", () => {
     const { number } = trail.audit.head
     expect(seen).toEqual(Array.from({ length: number - before }, (_, nth) => before + nth + 1))
     expect(followed.next()).toEqual([])
+  })
+
+  test("begins where it is told to, and looks at nothing before", () => {
+    using trail = new WrittenTrail()
+    trail.note(2)
+    appendFileSync(trail.files[0] ?? "", "damaged\n")
+    const end = endOfTrail(trail.directory)
+    const followed = new FollowedTrail(trail.directory, end)
+    trail.note(2)
+
+    expect(numbers(allLines(trail.directory, end))).toEqual([1, 2, 3, null])
+    expect(numbers(newestLines(trail.directory, 2, end))).toEqual([3, null])
+    expect(numbers(followed.next())).toEqual([4, 5])
   })
 })
