@@ -42,15 +42,16 @@ export function newestLines(
   return found
 }
 
-/** The lines since a time, oldest first. */
+/** The lines since a time, oldest first. What was over before that is not looked into. */
 export function* linesSince(
   directory: string,
   time: Date,
   end = endOfTrail(directory),
 ): Generator<AuditText> {
-  for (const line of allLines(directory, end)) {
-    const isOlder = line.entry !== null && Date.parse(line.entry.time) < time.getTime()
-    if (!isOlder) yield line
+  const parts = partsBefore(directory, end)
+  const first = parts.findIndex((_, at) => !beganBefore(parts[at + 1], time))
+  for (const part of parts.slice(first)) {
+    for (const line of linesOf(part)) if (!isOlder(line.entry, time)) yield line
   }
 }
 
@@ -89,6 +90,17 @@ function partsBefore(directory: string, end: TrailPlace): Part[] {
       const isLast = file.ordinal === end.ordinal
       return { file, endOffset: isLast ? end.offset : sizeOf(file) }
     })
+}
+
+/** Then the file before it was over as well, unless the clock was set back meanwhile. */
+function beganBefore(part: Part | undefined, time: Date): boolean {
+  if (part === undefined) return false
+  const [line] = splitLines(readUnlessRemoved(part.file, 0, mostLineBytes)).lines
+  return line !== undefined && isOlder(textOf(line).entry, time)
+}
+
+function isOlder(entry: AuditEntry | null, time: Date): boolean {
+  return entry !== null && Date.parse(entry.time) < time.getTime()
 }
 
 function linesOf({ file, endOffset }: Part): AuditText[] {

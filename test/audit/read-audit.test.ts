@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import { appendFileSync } from "node:fs"
-import { allLines, endOfTrail, FollowedTrail, newestLines } from "../../src/audit/read-audit.ts"
+import { join } from "node:path"
+import {
+  allLines,
+  endOfTrail,
+  FollowedTrail,
+  linesSince,
+  newestLines,
+} from "../../src/audit/read-audit.ts"
 import { attempt, WrittenTrail } from "./written-trail.ts"
 
 function numbers(lines: Iterable<{ entry: { number: number } | null }>): Array<number | null> {
@@ -40,6 +47,45 @@ describe("reading a trail of several files", () => {
     appendFileSync(trail.files[0] ?? "", "damaged\n")
 
     expect(newestLines(trail.directory, 1)).toEqual([{ text: "damaged", entry: null }])
+  })
+})
+
+describe("reading a trail since a time", () => {
+  test("gives what was written then and later, wherever that is in the files", () => {
+    using trail = new WrittenTrail({ fileBytes: 2000, files: 100 })
+    for (let nth = 0; nth < 40; nth += 1) {
+      trail.note(1)
+      trail.clock.advance(1000)
+    }
+    const all = trail.lines.map(({ number, time }) => ({
+      number: Number(number),
+      atMs: Date.parse(String(time)),
+    }))
+
+    expect(trail.files.length).toBeGreaterThan(5)
+    for (let second = -1; second <= 41; second += 1) {
+      const sinceMs = Date.parse("2026-01-01T00:00:00Z") + second * 1000
+      const wanted = all.filter(({ atMs }) => atMs >= sinceMs).map(({ number }) => number)
+      expect(numbers(linesSince(trail.directory, new Date(sinceMs)))).toEqual(wanted)
+    }
+    expect([...linesSince(join(trail.directory, "none"), new Date())]).toEqual([])
+  })
+
+  test("does not look into files that were over before", () => {
+    using trail = new WrittenTrail({ fileBytes: 2000, files: 100 })
+    trail.note(20)
+    trail.clock.advance(1000)
+    trail.note(20)
+    const [oldest = ""] = trail.files
+    appendFileSync(oldest, "damaged\n")
+
+    const since = numbers(linesSince(trail.directory, trail.clock.now()))
+
+    const { number } = trail.audit.head
+    expect(since).toEqual(
+      Array.from({ length: since.length }, (_, nth) => number - since.length + nth + 1),
+    )
+    expect(since.length).toBeGreaterThanOrEqual(20)
   })
 })
 
