@@ -78,8 +78,9 @@ export class VisibleExecutions {
         before = OrdinalRow.parse(row).ordinal
         const record = this.#recordAt(before)
         if (record === null || !wanted.matches(record) || !isVisible(viewer, record)) continue
+        // One more than asked for: another page follows, and begins with it.
+        if (records.length === wanted.limit) return { records, cursor: String(before + 1) }
         records.push(record)
-        if (records.length === wanted.limit) return { records, cursor: String(before) }
       }
       if (rows.length < ordinalsAtOnce) return { records, cursor: null }
     }

@@ -75,6 +75,25 @@ describe("a list for one principal", () => {
     )
   })
 
+  test("has a cursor where another page follows, and none where nothing does", () => {
+    using opened = temporaryJournal()
+    for (const principal of ["bob", "alice", "bob", "alice", "alice", "bob"]) {
+      opened.journal.create(owned(principal), null)
+    }
+    const page = (limit: number, cursor?: string) => {
+      const found = opened.reader.list({ limit, cursor }, viewer("alice"))
+      return { count: found?.records.length, cursor: found?.cursor ?? undefined }
+    }
+
+    const first = page(2)
+
+    expect(first.count).toBe(2)
+    expect(first.cursor).toBeString()
+    expect(page(1, first.cursor)).toEqual({ count: 1, cursor: undefined })
+    expect(page(3)).toEqual({ count: 3, cursor: undefined })
+    expect(page(4)).toEqual({ count: 3, cursor: undefined })
+  })
+
   test("goes along indexes, and sorts nothing", () => {
     using opened = temporaryJournal()
     using database = new Database(opened.path, { readonly: true })
