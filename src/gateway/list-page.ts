@@ -5,6 +5,8 @@ import type { JournalReader, ListPage, Viewer } from "./ports.ts"
 // this process may hold, and more than a socket takes.
 const enoughLength = 4 * 1024 * 1024
 const recordsAtOnce = 8
+/** A page for which more would have to be looked at is cut short, and goes on at its cursor. */
+const mostLookedAt = 2000
 
 /** As many as were asked for, or fewer where they are large; another page goes on from there. */
 export function listPage(
@@ -14,16 +16,15 @@ export function listPage(
 ): ListPage | null {
   const records: ExecutionRecord[] = []
   let { cursor } = filter
+  const looks = { left: mostLookedAt }
   let length = 0
   for (;;) {
     const limit = Math.min(recordsAtOnce, filter.limit - records.length)
-    const part = journal.list({ ...filter, limit, cursor }, viewer)
+    const part = journal.list({ ...filter, limit, cursor }, viewer, looks)
     if (part === null) return null
     records.push(...part.records)
     length += part.records.reduce((sum, record) => sum + lengthOf(record), 0)
-    // A part that was cut short took long enough to find.
-    const isEnough =
-      records.length >= filter.limit || length >= enoughLength || part.records.length < limit
+    const isEnough = records.length >= filter.limit || length >= enoughLength || looks.left === 0
     if (part.cursor === null || isEnough) return { records, cursor: part.cursor }
     cursor = part.cursor
   }

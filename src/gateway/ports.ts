@@ -80,7 +80,7 @@ export interface JournalReader {
   /** Ids that begin with a prefix, at most `limit` of them; of those a viewer may see. */
   withPrefix(prefix: string, limit: number, viewer?: Viewer | null): ExecutionId[]
   /** Newest first, of those a viewer may see; null when the cursor is not one it gave. */
-  list(filter: ParsedParamsOf<"list">, viewer?: Viewer | null): ListPage | null
+  list(filter: ParsedParamsOf<"list">, viewer?: Viewer | null, looks?: Looks): ListPage | null
   receipt(id: ExecutionId): SignedReceipt | null
   /** False once retention has removed it; what was never written is not removed. */
   keepsTranscript(id: ExecutionId): boolean
@@ -89,6 +89,9 @@ export interface JournalReader {
 }
 
 export type ListPage = { records: ExecutionRecord[]; cursor: string | null }
+
+/** How many executions may still be looked at for a viewer: counted down by whoever looks. */
+export type Looks = { left: number }
 
 /** For whom something is looked up, where not everybody may see everything. */
 export type Viewer = { principal: string; maySee(owned: Owned): boolean }

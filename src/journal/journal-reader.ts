@@ -6,7 +6,7 @@ import type { ExecutionRecord } from "../execution/record.ts"
 import { ok, type Result } from "../execution/result.ts"
 import type { Owned } from "../execution/sharing.ts"
 import { StateKind } from "../execution/state.ts"
-import type { JournalReader, ListPage, Viewer } from "../gateway/ports.ts"
+import type { JournalReader, ListPage, Looks, Viewer } from "../gateway/ports.ts"
 import { openForReading } from "./connection.ts"
 import type { JournalFailure } from "./journal-failure.ts"
 import { ListQuery } from "./list-query.ts"
@@ -58,8 +58,9 @@ class SqliteJournalReader implements JournalReader, Disposable {
   list(
     filter: Parameters<JournalReader["list"]>[0],
     viewer: Viewer | null = null,
+    looks: Looks = { left: Number.POSITIVE_INFINITY },
   ): ListPage | null {
-    return this.#list.page(filter, viewer)
+    return this.#list.page(filter, viewer, looks)
   }
 
   /** How many of the executions that have not ended are in each state. */

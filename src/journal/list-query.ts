@@ -1,9 +1,19 @@
 import type { Database, Statement } from "bun:sqlite"
 import { z } from "zod"
-import { type ExecutionRecord, hasLabels } from "../execution/record.ts"
-import type { JournalReader, ListPage, Viewer } from "../gateway/ports.ts"
-import { labelText, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
-import type { VisibleExecutions } from "./visible-executions.ts"
+import type { JournalReader, ListPage, Looks, Viewer } from "../gateway/ports.ts"
+import {
+  hasAllLabels,
+  labelText,
+  parseRecordRow,
+  recordColumns,
+  recordTables,
+} from "./stored-record.ts"
+import {
+  type CountedLabel,
+  isLive,
+  mostCounted,
+  type VisibleExecutions,
+} from "./visible-executions.ts"
 
 /** Each goes along an index that is in the order of the answer: nothing is sorted. */
 export const listSql = {
@@ -26,7 +36,7 @@ export const listSql = {
     ORDER BY l.execution DESC LIMIT $limit`,
   // The limit keeps the question cheaper than a wrong answer to it.
   countLabel: `
-    SELECT count(*) AS count FROM (SELECT 1 FROM labels WHERE label = ? LIMIT 1000)`,
+    SELECT count(*) AS count FROM (SELECT 1 FROM labels WHERE label = ? LIMIT ${mostCounted})`,
 } as const
 
 type ListFilter = Parameters<JournalReader["list"]>[0]
@@ -62,28 +72,29 @@ export class ListQuery {
     this.#countLabel = owner.use(database.prepare(listSql.countLabel))
   }
 
-  page(filter: ListFilter, viewer: Viewer | null): ListPage | null {
+  page(filter: ListFilter, viewer: Viewer | null, looks: Looks): ListPage | null {
     const before = ordinalOf(filter.cursor)
     if (before === null) return null
+    const texts = Object.entries(filter.labels ?? {}).map(([name, value]) => labelText(name, value))
+    const state = filter.state ?? null
+    const labels = JSON.stringify(texts)
+    const rarest = this.#rarest(texts)
+    const { limit } = filter
     if (viewer !== null) {
-      const { limit } = filter
-      return this.#visible.page(viewer, { before, limit, matches: (one) => fits(one, filter) })
+      return this.#visible.page(viewer, { before, state, labels, rarest, limit }, looks)
     }
-    const labels = Object.entries(filter.labels ?? {}).map(([name, value]) =>
-      labelText(name, value),
-    )
     const bindings: ListBindings = {
       before,
-      state: filter.state ?? null,
-      label: this.#rarest(labels),
-      labels: JSON.stringify(labels),
-      limit: filter.limit + 1, // one more tells whether another page follows
+      state,
+      label: rarest?.label ?? null,
+      labels,
+      limit: limit + 1, // one more tells whether another page follows
     }
 
     const found = this.#statementFor(bindings)
       .all(bindings)
       .map((row) => parseRecordRow(row, this.#path))
-    const shown = found.slice(0, filter.limit)
+    const shown = found.slice(0, limit)
     return {
       records: shown.map(({ record }) => record),
       cursor: found.length > shown.length ? String(shown.at(-1)?.ordinal) : null,
@@ -91,14 +102,14 @@ export class ListQuery {
   }
 
   #statementFor({ state, label }: ListBindings): Statement<unknown, [ListBindings]> {
-    if (state !== null && state !== "ended") return this.#live
+    if (isLive(state)) return this.#live
     return label === null ? this.#newest : this.#labelled
   }
 
-  #rarest(labels: readonly string[]): string | null {
+  #rarest(labels: readonly string[]): CountedLabel | null {
     const counted = labels.map((label) => ({ label, count: this.#countOf(label) }))
     counted.sort((one, other) => one.count - other.count)
-    return counted[0]?.label ?? null
+    return counted[0] ?? null
   }
 
   #countOf(label: string): number {
@@ -106,18 +117,8 @@ export class ListQuery {
   }
 }
 
-function fits(record: ExecutionRecord, { state, labels }: ListFilter): boolean {
-  return (state === undefined || record.state.kind === state) && hasLabels(record, labels)
-}
-
 /** Null for a cursor that no list gave out. */
 function ordinalOf(cursor: string | undefined): number | null {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER
   return /^[1-9][0-9]{0,14}$/.test(cursor) ? Number(cursor) : null
-}
-
-function hasAllLabels(ordinal: string): string {
-  return `NOT EXISTS (
-    SELECT 1 FROM json_each($labels) AS wanted WHERE NOT EXISTS (
-      SELECT 1 FROM labels WHERE label = wanted.value AND execution = ${ordinal}))`
 }

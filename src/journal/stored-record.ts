@@ -26,6 +26,13 @@ export function labelText(name: string, value: string): string {
   return JSON.stringify([name, value])
 }
 
+/** That an execution has every label of the JSON list `$labels`. */
+export function hasAllLabels(ordinal: string): string {
+  return `NOT EXISTS (
+    SELECT 1 FROM json_each($labels) AS wanted WHERE NOT EXISTS (
+      SELECT 1 FROM labels WHERE label = wanted.value AND execution = ${ordinal}))`
+}
+
 export const recordColumns = "e.ordinal, e.id, e.record, s.spec"
 export const recordTables = "executions AS e JOIN specs AS s ON s.execution = e.ordinal"
 

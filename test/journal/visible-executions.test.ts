@@ -2,10 +2,11 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { maySee } from "../../src/access/ownership.ts"
-import type { Viewer } from "../../src/gateway/ports.ts"
+import { listPage } from "../../src/gateway/list-page.ts"
+import type { JournalReader, Viewer } from "../../src/gateway/ports.ts"
 import { visibleSql } from "../../src/journal/visible-executions.ts"
 import { bearer } from "../support/callers.ts"
-import { queued } from "./sample-executions.ts"
+import { live, queued } from "./sample-executions.ts"
 import { listed, temporaryJournal } from "./temporary-journal.ts"
 
 function viewer(principal: string): Viewer {
@@ -16,6 +17,26 @@ function viewer(principal: string): Viewer {
 function owned(principal: string, labels: Record<string, string> = {}) {
   const record = queued({ principal })
   return { ...record, spec: { ...record.spec, labels } }
+}
+
+const sees = viewer("alice")
+
+/** A reader that tells how many executions were looked at for all its pages together. */
+function countingLooks(reader: JournalReader) {
+  let looked = 0
+  return {
+    list(...[filter, whose, looks = { left: 0 }]: Parameters<JournalReader["list"]>) {
+      const before = looks.left
+      const page = reader.list(filter, whose, looks)
+      looked += before - looks.left
+      return page
+    },
+    takeLooks() {
+      const taken = looked
+      looked = 0
+      return taken
+    },
+  }
 }
 
 describe("a list for one principal", () => {
@@ -41,29 +62,41 @@ describe("a list for one principal", () => {
   test("is the whole list without what may not be seen, however it is paged and filtered", () => {
     const principals = fc.constantFrom("alice", "bob", "carol")
     const shares = fc.option(fc.constantFrom("alice", "bob,carol", "*", ""), { nil: undefined })
-    const one = fc.record({ principal: principals, share: shares, job: fc.constantFrom("a", "b") })
+    const one = fc.record({
+      principal: principals,
+      share: shares,
+      job: fc.constantFrom("a", "b"),
+      hasEnded: fc.boolean(),
+    })
+    const filters = fc.record({
+      labels: fc.constantFrom(undefined, { job: "a" }),
+      state: fc.constantFrom(undefined, "queued", "ended"),
+    })
     fc.assert(
       fc.property(
         fc.array(one, { maxLength: 30 }),
         principals,
         fc.integer({ min: 1, max: 7 }),
-        (all, who, limit) => {
+        fc.integer({ min: 1, max: 20 }),
+        filters,
+        (all, who, limit, mostLooks, filter) => {
           using opened = temporaryJournal()
-          for (const { principal, share, job } of all) {
+          for (const { principal, share, job, hasEnded } of all) {
             const labels = share === undefined ? { job } : { job, share }
-            opened.journal.create(owned(principal, labels), null)
+            const record = owned(principal, labels)
+            if (hasEnded) live(opened.journal, record)
+            else opened.journal.create(record, null)
           }
-          const sees = viewer(who)
-          const wanted = listed(opened.reader, {
-            limit: 1000,
-            labels: { job: "a" },
-          }).records.filter(({ principal, spec }) =>
-            sees.maySee({ principal, labels: spec.labels }),
+          const whose = viewer(who)
+          const everything = listed(opened.reader, { limit: 1000, ...filter })
+          const wanted = everything.records.filter(({ principal, spec }) =>
+            whose.maySee({ principal, labels: spec.labels }),
           )
 
           const found: string[] = []
           for (let cursor: string | undefined; ; ) {
-            const page = opened.reader.list({ limit, cursor, labels: { job: "a" } }, sees)
+            const looks = { left: mostLooks }
+            const page = opened.reader.list({ limit, cursor, ...filter }, whose, looks)
             found.push(...(page?.records ?? []).map(({ id }) => id))
             if (page === null || page.cursor === null) break
             cursor = page.cursor
@@ -71,7 +104,7 @@ describe("a list for one principal", () => {
           expect(found).toEqual(wanted.map(({ id }) => id))
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 50 },
     )
   })
 
@@ -98,11 +131,68 @@ describe("a list for one principal", () => {
     using opened = temporaryJournal()
     using database = new Database(opened.path, { readonly: true })
     using statement = database.prepare(`EXPLAIN QUERY PLAN ${visibleSql.ordinals}`)
-    const plan = JSON.stringify(statement.all("alice", 1, 1))
+    const plan = JSON.stringify(statement.all({ $principal: "alice", $before: 1, $limit: 1 }))
 
     expect(plan).toContain("executions_by_principal")
     expect(plan).not.toContain("SCAN executions")
     expect(plan).not.toMatch(/TEMP B-TREE FOR ORDER BY.*executions/)
+  })
+})
+
+describe("a page for one principal with many executions", () => {
+  const many = 2500
+
+  test("by label or live state looks at those alone, and knows that nothing follows", () => {
+    using opened = temporaryJournal()
+    for (let nth = 1; nth <= many; nth += 1) {
+      const record = owned("alice", nth % 100 === 0 ? { job: "a", all: "1" } : { all: "1" })
+      if (nth % 50 === 0) opened.journal.create(record, null)
+      else live(opened.journal, record)
+    }
+    const counted = countingLooks(opened.reader)
+
+    const labelled = listPage(counted, { limit: 100, labels: { job: "a", all: "1" } }, sees)
+    const labelledLooks = counted.takeLooks()
+    const queuedOnes = listPage(counted, { limit: 100, state: "queued" }, sees)
+    const queuedLooks = counted.takeLooks()
+
+    expect([labelled?.records.length, labelled?.cursor]).toEqual([25, null])
+    expect([queuedOnes?.records.length, queuedOnes?.cursor]).toEqual([50, null])
+    // Each once, and the first of a part as the one too many of the part before.
+    expect(labelledLooks).toBe(25 + 3)
+    expect(queuedLooks).toBe(50 + 6)
+  })
+
+  test("looks at its own where a label is on many more of others", () => {
+    using opened = temporaryJournal()
+    for (let nth = 1; nth <= 200; nth += 1) {
+      opened.journal.create(owned(nth % 20 === 0 ? "alice" : "bob", { job: "a" }), null)
+    }
+    const counted = countingLooks(opened.reader)
+
+    const page = listPage(counted, { limit: 100, labels: { job: "a" } }, sees)
+
+    expect(page?.records).toHaveLength(10)
+    expect(counted.takeLooks()).toBe(10 + 1)
+  })
+
+  test("ends early where no index leads to what is asked for, and goes on at its cursor", () => {
+    using opened = temporaryJournal()
+    for (let nth = 1; nth <= many; nth += 1) {
+      if (nth % 100 === 0) live(opened.journal, owned("alice"))
+      else opened.journal.create(owned("alice"), null)
+    }
+    const counted = countingLooks(opened.reader)
+
+    const first = listPage(counted, { limit: 100, state: "ended" }, sees)
+    const firstLooks = counted.takeLooks()
+    const cursor = first?.cursor ?? undefined
+    const second = listPage(counted, { limit: 100, state: "ended", cursor }, sees)
+
+    expect(firstLooks).toBe(2000)
+    expect(cursor).toBeString()
+    expect((first?.records.length ?? 0) + (second?.records.length ?? 0)).toBe(25)
+    expect(second?.cursor).toBeNull()
   })
 })
 
