@@ -4,16 +4,17 @@ import { type Failure, failure } from "../protocol/failure.ts"
 import type { MethodName } from "../protocol/methods.ts"
 import type { Caller } from "./caller.ts"
 
+/** These are about the session's own subscription: what opened it has been permitted. */
+type OfSubscription = "ack" | "detach"
+
 /** The scope each method needs, by whatever door it is called. */
-export const scopeOf: Record<MethodName, Scope> = {
+export const scopeOf: Record<Exclude<MethodName, OfSubscription>, Scope> = {
   execute: "execute",
   control: "control",
   input: "control",
   resize: "control",
   remove: "control",
   attach: "read",
-  detach: "read",
-  ack: "read",
   watch: "read",
   list: "read",
   status: "read",

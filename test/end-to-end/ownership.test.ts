@@ -224,4 +224,17 @@ describe("a token of scope execute alone", () => {
     expect((await starter.refused("list", {})).data.reason).toBe("FORBIDDEN")
     expect((await starter.refused("watch", {})).data.reason).toBe("FORBIDDEN")
   })
+
+  test("ends its own subscription, and acknowledges for it, by the whole id", async () => {
+    using starter = await sessionOf("starter")
+    const { execution_id } = await starter.call("execute", { command: "cat", stdin: "pipe" })
+    const beginning = { execution_id: execution_id.slice(0, 12) }
+
+    expect((await starter.refused("detach", beginning)).data.reason).toBe("FORBIDDEN")
+    expect(await starter.call("ack", { execution_id, next: "1.0.0.0.0.0" })).toEqual({})
+    expect(await starter.call("detach", { execution_id })).toEqual({})
+
+    using boss = await sessionOf("boss")
+    await boss.call("control", { type: "CANCEL", execution_id })
+  })
 })
