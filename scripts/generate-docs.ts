@@ -96,8 +96,35 @@ function introduction(): string {
   ].join("\n")
 }
 
+type ClientVariable = (typeof clientVariables)[keyof typeof clientVariables]
+
 function commandLine(): string {
-  const { url, token, tokenFile } = clientVariables
+  const documented: Record<ClientVariable, { option: string; meaning: string }> = {
+    [clientVariables.url]: {
+      option: "`--url`",
+      meaning: "A remote service, instead of the local one.",
+    },
+    [clientVariables.token]: {
+      option: "–",
+      meaning: "The token for it. No option: arguments are for everybody to see.",
+    },
+    [clientVariables.tokenFile]: {
+      option: "`--token-file`",
+      meaning: "A file with the token, read for every connection.",
+    },
+    [clientVariables.caFile]: {
+      option: "`--ca-file`",
+      meaning: "A file with the authorities to trust for `wss://`, in PEM form.",
+    },
+    [clientVariables.clientCertFile]: {
+      option: "`--client-cert`",
+      meaning: "A file with the certificate to show, in PEM form.",
+    },
+    [clientVariables.clientKeyFile]: {
+      option: "`--client-key`",
+      meaning: "A file with its key, in PEM form, not encrypted.",
+    },
+  }
   return [
     "## For the command line",
     "",
@@ -106,11 +133,11 @@ function commandLine(): string {
     "",
     "| option | variable | meaning |",
     "| --- | --- | --- |",
-    `| \`--url\` | \`${url}\` | A remote service, instead of the local one. |`,
-    `| – | \`${token}\` | The token for it. No option: arguments are for everybody to see. |`,
-    `| \`--token-file\` | \`${tokenFile}\` | A file with the token, read for every connection. |`,
+    ...Object.entries(documented).map(
+      ([variable, { option, meaning }]) => `| ${option} | \`${variable}\` | ${meaning} |`,
+    ),
     "",
-    "The option comes first, then the token itself, then the file a variable names.",
+    "An option comes before its variable, and the token itself before a file that a variable names.",
   ].join("\n")
 }
 

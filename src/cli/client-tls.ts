@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { clientVariables } from "../config/client-variables.ts"
 import { errnoOf } from "../execution/errno.ts"
 import type { OptionTable } from "./arguments.ts"
 import type { Environment } from "./context.ts"
@@ -12,17 +13,17 @@ export const clientTlsOptions = {
   "ca-file": {
     type: "string",
     value: "FILE",
-    about: "authorities to trust for wss://, else $CC_EXECUTOR_CA_FILE",
+    about: `authorities to trust for wss://, else $${clientVariables.caFile}`,
   },
   "client-cert": {
     type: "string",
     value: "FILE",
-    about: "a certificate to show, else $CC_EXECUTOR_CLIENT_CERT_FILE",
+    about: `a certificate to show, else $${clientVariables.clientCertFile}`,
   },
   "client-key": {
     type: "string",
     value: "FILE",
-    about: "its key, else $CC_EXECUTOR_CLIENT_KEY_FILE",
+    about: `its key, else $${clientVariables.clientKeyFile}`,
   },
 } as const satisfies OptionTable
 
@@ -30,9 +31,10 @@ export type ClientTlsValues = { [Name in keyof typeof clientTlsOptions]?: string
 
 /** Reads the files, so that what is wrong with them is said before anybody is spoken to. */
 export function readClientTls(env: Environment, values: ClientTlsValues): ClientTls {
-  const ca = readPem("--ca-file", values["ca-file"], env, "CC_EXECUTOR_CA_FILE")
-  const cert = readPem("--client-cert", values["client-cert"], env, "CC_EXECUTOR_CLIENT_CERT_FILE")
-  const key = readPem("--client-key", values["client-key"], env, "CC_EXECUTOR_CLIENT_KEY_FILE")
+  const { caFile, clientCertFile, clientKeyFile } = clientVariables
+  const ca = readPem("--ca-file", values["ca-file"], env, caFile)
+  const cert = readPem("--client-cert", values["client-cert"], env, clientCertFile)
+  const key = readPem("--client-key", values["client-key"], env, clientKeyFile)
   if (ca !== null) readCertificate(ca)
   if ((cert === null) !== (key === null)) {
     const [given, missing] = cert === null ? ["key", "cert"] : ["cert", "key"]
