@@ -137,7 +137,7 @@ function commandLine(): string {
       ([variable, { option, meaning }]) => `| ${option} | \`${variable}\` | ${meaning} |`,
     ),
     "",
-    "An option comes before its variable, and the token itself before a file that a variable names.",
+    "An option comes before its variable, the token itself before a file that a variable names.",
   ].join("\n")
 }
 

@@ -11,6 +11,8 @@ export type Caller = {
   readonly via: string
   /** A token may be revoked, or run out, while its bearer is connected. */
   isStillGood(): boolean
+  /** Whether nobody waits for the answer any more, where that can be told. */
+  isGone?(): boolean
 }
 
 /** The service's own user, or root: whoever could end the service may do everything with it. */

@@ -1,22 +1,23 @@
-/** Headers by which proxies say for whom they speak. */
-const forwardingHeaders = [
-  "forwarded",
+/** Beginnings of headers by which proxies say for whom they speak. */
+const beginnings = ["x-forwarded", "forwarded", "x-envoy-", "x-original-", "x-cluster-client"]
+const names = new Set([
   "via",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-forwarded-server",
   "x-real-ip",
   "x-client-ip",
-  "x-original-forwarded-for",
-  "x-cluster-client-ip",
+  "client-ip",
   "cf-connecting-ip",
   "true-client-ip",
   "fastly-client-ip",
   "fly-client-ip",
-]
+  "x-azure-clientip",
+  "x-proxyuser-ip",
+])
 
 /** A proxy on loopback makes the whole internet local: what it passes on is not this machine's. */
-export function isForwarded(headers: { has(name: string): boolean }): boolean {
-  return forwardingHeaders.some((name) => headers.has(name))
+export function isForwarded(headers: { keys(): Iterable<string> }): boolean {
+  for (const header of headers.keys()) {
+    const name = header.toLowerCase()
+    if (names.has(name) || beginnings.some((beginning) => name.startsWith(beginning))) return true
+  }
+  return false
 }

@@ -22,7 +22,7 @@ export type Peer =
 export type Arrival = {
   via: string
   peer: Peer
-  headers: Pick<Headers, "get" | "has">
+  headers: Pick<Headers, "get" | "keys">
   /** What stands in the URL of a WebSocket. */
   ticket: string | null
 }

@@ -39,8 +39,8 @@ export function originChecker({ allowedHosts, allowedOrigins }: KnownNames): Che
     }
     if (origin === null) {
       // An image, a script or a link of another site is asked for without an Origin.
-      const isFromElsewhere = fetchSite === "cross-site" || fetchSite === "same-site"
-      return isFromElsewhere ? fail(otherSite) : ok(null)
+      const isOwn = fetchSite === null || fetchSite === "same-origin" || fetchSite === "none"
+      return isOwn ? ok(null) : fail(otherSite)
     }
     const page = pageOf(origin)
     const isOwnPage = page !== null && page.host === host.toLowerCase()

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises"
 import type { ExecutionRecord } from "../execution/record.ts"
 import type { JournalReader, ListPage, Viewer } from "./ports.ts"
 
@@ -7,17 +8,20 @@ const enoughLength = 4 * 1024 * 1024
 const recordsAtOnce = 8
 /** A page for which more would have to be looked at is cut short, and goes on at its cursor. */
 const mostLookedAt = 2000
+/** Others have their turn after so long. */
+const turnMs = 3
 
 /** As many as were asked for, or fewer where they are large; another page goes on from there. */
-export function listPage(
+export async function listPage(
   journal: Pick<JournalReader, "list">,
   filter: Parameters<JournalReader["list"]>[0],
   viewer: Viewer | null,
-): ListPage | null {
+): Promise<ListPage | null> {
   const records: ExecutionRecord[] = []
   let { cursor } = filter
   const looks = { left: mostLookedAt }
   let length = 0
+  let turnEndsMs = performance.now() + turnMs
   for (;;) {
     const limit = Math.min(recordsAtOnce, filter.limit - records.length)
     const part = journal.list({ ...filter, limit, cursor }, viewer, looks)
@@ -27,6 +31,9 @@ export function listPage(
     const isEnough = records.length >= filter.limit || length >= enoughLength || looks.left === 0
     if (part.cursor === null || isEnough) return { records, cursor: part.cursor }
     cursor = part.cursor
+    if (performance.now() < turnEndsMs) continue
+    await setImmediate()
+    turnEndsMs = performance.now() + turnMs
   }
 }
 

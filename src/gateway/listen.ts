@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs"
 import type { Peer } from "../access/identify.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
+import type { TcpEnds } from "../execution/tcp-ends.ts"
 import type { Admitted } from "./socket-door.ts"
 import { openTlsDoor, type TlsDoor } from "./tls-door.ts"
 import type { TlsRefusal } from "./tls-front.ts"
@@ -36,7 +37,12 @@ type Where = {
 }
 
 /** What becomes of clients that did not come to speak. */
-export type ListenEvents = { log: TlsLog; refused: (refusal: TlsRefusal) => void }
+export type ListenEvents = {
+  log: TlsLog
+  refused: (refusal: TlsRefusal) => void
+  /** Who is at the other end of a connection inside this machine. */
+  uidOf: (ends: TcpEnds) => number | null
+}
 
 /** Where clients from the network come in. */
 type Door = Disposable & {

@@ -34,6 +34,7 @@ import type {
   Viewer,
 } from "./ports.ts"
 import { readChunks } from "./read-chunks.ts"
+import { ReadTurns } from "./read-turns.ts"
 
 export type OperationPorts = {
   link: () => KeeperLink
@@ -51,6 +52,7 @@ export function createOperations(ports: OperationPorts): Operations {
   const { link, journal, transcripts, live } = ports
   const drivers = new Drivers(link)
   const waitingInput = new ByteBudget(mostWaitingInputBytes)
+  const turns = new ReadTurns()
 
   const operations: Operations = {
     policy: ports.policy,
@@ -96,12 +98,14 @@ export function createOperations(ports: OperationPorts): Operations {
     async list(caller, params) {
       const permitted = permit(caller, scopeOf.list)
       if (!permitted.ok) return permitted
-      const page = listPage(journal(), params, viewerOf(caller))
-      if (page === null) return fail(failure("INVALID_PARAMS", "`cursor` is not one of `list`."))
-      const { records, cursor } = page
-      const fresh = await freshest(records)
-      const executions = fresh.map(viewOf)
-      return ok(cursor === null ? { executions } : { executions, cursor })
+      return turns.take(caller, async () => {
+        const page = await listPage(journal(), params, viewerOf(caller))
+        if (page === null) return fail(failure("INVALID_PARAMS", "`cursor` is not one of `list`."))
+        const { records, cursor } = page
+        const fresh = await freshest(records)
+        const executions = fresh.map(viewOf)
+        return ok(cursor === null ? { executions } : { executions, cursor })
+      })
     },
 
     async status(caller, executionId) {
@@ -129,7 +133,7 @@ export function createOperations(ports: OperationPorts): Operations {
       const opened = await operations.open(caller, params.execution_id, params.from)
       if (!opened.ok) return opened
       using feed = opened.value
-      return readChunks(feed, params)
+      return await turns.take(caller, async () => readChunks(feed, params))
     },
 
     async verify(caller, params) {
@@ -140,13 +144,18 @@ export function createOperations(ports: OperationPorts): Operations {
       if (hadOutput && !journal().keepsTranscript(id)) return fail(transcriptExpired)
       const contains =
         params.contains === undefined ? undefined : new TextEncoder().encode(params.contains)
-      const verification = await transcripts().verify(id, transcript, { contains, hashes })
-      return ok(judge(verification, params, hashes))
+      return turns.take(caller, async () => {
+        const verification = await transcripts().verify(id, transcript, { contains, hashes })
+        return ok(judge(verification, params, hashes))
+      })
     },
 
     async open(caller, executionId, from, scope = scopeOf.attach) {
       const id = resolve(caller, executionId, scope)
-      return id.ok ? openAt(id.value, from, caller) : id
+      if (!id.ok) return id
+      const open = () => openAt(id.value, from, caller)
+      // What is not a cursor is looked for, through a whole segment.
+      return /^(?:tail|since):/.test(from) ? turns.take(caller, open) : open()
     },
 
     openStarted: (started, caller) => openAt(started.id, "start", caller),

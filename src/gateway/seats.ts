@@ -1,5 +1,3 @@
-import { networkOf } from "../execution/tcp-ends.ts"
-
 export type SeatLimits = { mostConnections: number; mostConnectionsPerAddress: number }
 
 export type SeatRefusal = "too many connections" | "too many connections from this address"
@@ -7,7 +5,7 @@ export type SeatRefusal = "too many connections" | "too many connections from th
 /** Counts who is connected, so that neither one address nor all together take everything. */
 export class Seats {
   readonly #limits: SeatLimits
-  readonly #byNetwork = new Map<string, number>()
+  readonly #byWhom = new Map<string, number>()
   #taken = 0
 
   constructor(limits: SeatLimits) {
@@ -19,23 +17,21 @@ export class Seats {
   }
 
   /** Null when it may sit down; the seat is then to be left once. */
-  take(address: string): SeatRefusal | null {
-    const network = networkOf(address)
-    const fromHere = this.#byNetwork.get(network) ?? 0
+  take(whose: string): SeatRefusal | null {
+    const fromHere = this.#byWhom.get(whose) ?? 0
     if (this.#taken >= this.#limits.mostConnections) return "too many connections"
     if (fromHere >= this.#limits.mostConnectionsPerAddress) {
       return "too many connections from this address"
     }
     this.#taken += 1
-    this.#byNetwork.set(network, fromHere + 1)
+    this.#byWhom.set(whose, fromHere + 1)
     return null
   }
 
-  leave(address: string): void {
-    const network = networkOf(address)
-    const fromHere = this.#byNetwork.get(network) ?? 0
+  leave(whose: string): void {
+    const fromHere = this.#byWhom.get(whose) ?? 0
     this.#taken -= 1
-    if (fromHere > 1) this.#byNetwork.set(network, fromHere - 1)
-    else this.#byNetwork.delete(network)
+    if (fromHere > 1) this.#byWhom.set(whose, fromHere - 1)
+    else this.#byWhom.delete(whose)
   }
 }

@@ -6,11 +6,11 @@ import { Penalties } from "../access/penalties.ts"
 import { Tarpit } from "../access/tarpit.ts"
 import { Tickets } from "../access/tickets.ts"
 import { TokenBook } from "../access/token-book.ts"
-import { fail, type Result } from "../execution/result.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
 import { TokenBuckets } from "../execution/token-bucket.ts"
 import type { CallerOf } from "../http/ports.ts"
 import type { Logger } from "../log.ts"
-import { peerUsers } from "../process/peer-user.ts"
+import { type PeerUsers, peerUsers } from "../process/peer-user.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import type { GatewaySettings } from "../protocol/ipc.ts"
 import { openSocketDoor, type SocketDoor } from "./socket-door.ts"
@@ -21,6 +21,7 @@ export type Access = Disposable & {
   socketDoor: SocketDoor
   tickets: Tickets
   penalties: Penalties
+  uidOf: PeerUsers["uidOf"]
   tarpit: Tarpit
   /** By what names the service goes, and whose pages may use it. */
   known: KnownNames
@@ -49,6 +50,7 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
     socketDoor: openSocketDoor(known, identify, penalties),
     tickets,
     penalties,
+    uidOf: (ends) => users.uidOf(ends),
     tarpit,
     known,
     [Symbol.dispose]: () => users[Symbol.dispose](),
@@ -61,7 +63,8 @@ function httpCaller(identify: Identify, perSecond: number, tarpit: Tarpit): Call
   return async (request, { peer }) => {
     if (peer === undefined) throw new Error("a request came from nowhere")
     const caller = paced(identify({ via: "http", peer, headers: request.headers, ticket: null }))
-    if (!caller.ok) await tarpit.hold(caller.failure)
+    if (caller.ok) return ok({ ...caller.value, isGone: () => request.signal.aborted })
+    await tarpit.hold(caller.failure)
     return caller
   }
 

@@ -118,7 +118,7 @@ export async function serveGateway(): Promise<number> {
       patienceS: Math.round(access.requestTimeoutMs / 1000),
     },
     handlers(settings, openSessions, trail, pace, door, app.fetch),
-    { log, refused: (refusal) => trail.refused(unseenClient(refusal)) },
+    { log, refused: (refusal) => trail.refused(unseenClient(refusal)), uidOf: door.uidOf },
   )
   if (!listening.ok) {
     channel.send({ kind: "cannot-listen", ...listening.failure })

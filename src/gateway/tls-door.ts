@@ -1,5 +1,6 @@
 import { Knocks } from "../access/knocks.ts"
 import { ok, type Result } from "../execution/result.ts"
+import { isLoopbackAddress, type TcpEnds } from "../execution/tcp-ends.ts"
 import { type End, TlsFront, type TlsPeer, type TlsRefusal } from "./tls-front.ts"
 import { readTlsMaterial, type TlsFiles, type TlsMaterial } from "./tls-material.ts"
 import { refusalTally } from "./tls-refusals.ts"
@@ -10,6 +11,7 @@ export type TlsDoorOptions = {
   innerPort: number
   log: TlsLog
   refused: (refusal: TlsRefusal) => void
+  uidOf: (ends: TcpEnds) => number | null
 }
 
 export type TlsDoor = Disposable & {
@@ -38,6 +40,8 @@ export function openTlsDoor(options: TlsDoorOptions): Result<TlsDoor, string> {
         options.refused(refusal)
       },
       isBarred: (address) => knocks.isBarred(address),
+      userOf: (peer, local) =>
+        isLoopbackAddress(peer.address) ? `uid ${options.uidOf({ peer, local })}` : null,
     }),
   )
   const use = (next: TlsMaterial) => front.use(next)

@@ -2,6 +2,7 @@ import { constants } from "node:crypto"
 import { connect } from "node:net"
 import { createServer, type Server, type TLSSocket, type TlsOptions } from "node:tls"
 import { errnoOf } from "../execution/errno.ts"
+import { networkOf } from "../execution/tcp-ends.ts"
 import { carry } from "./carry.ts"
 import { type SeatLimits, Seats } from "./seats.ts"
 import { subjectName } from "./subject-name.ts"
@@ -34,6 +35,8 @@ export type TlsFrontOptions = SeatLimits & {
   onRefused(refusal: TlsRefusal): void
   /** Whom nobody listens to for now. */
   isBarred?(address: string): boolean
+  /** On loopback, whose places a connection takes: everybody there has the same address. */
+  userOf?(peer: End, local: End): string | null
 }
 
 /** With TLS 1.2 too: keys that nobody can recover later, and no CBC. TLS 1.3 has no other kind. */
@@ -130,12 +133,14 @@ export class TlsFront implements Disposable {
       socket.destroy()
       return
     }
-    const refusal = this.#seats.take(end.address)
+    const user = this.#options.userOf?.(end, localEndOf(socket)) ?? null
+    const whose = user ?? networkOf(end.address)
+    const refusal = this.#seats.take(whose)
     if (refusal !== null) return this.#refuse(socket, end, "full", refusal)
     this.#connections.set(socket, end)
     socket.once("close", () => {
       this.#connections.delete(socket)
-      this.#seats.leave(end.address)
+      this.#seats.leave(whose)
     })
   }
 

@@ -5,6 +5,7 @@ import { refuse } from "./answer.ts"
 import { connectionOf } from "./connection.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { endpoints } from "./endpoints.ts"
+import { bodyBudget } from "./middleware/body-budget.ts"
 import { bodyLimit } from "./middleware/body-limit.ts"
 import { thrownError, unknownRoute } from "./middleware/errors.ts"
 import { headRequest } from "./middleware/head-request.ts"
@@ -61,11 +62,12 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
   app.use(requestId, requestLog(log), securityHeaders, headRequest)
   app.use(refusalAudit(options.refusals), originCheck(options))
   const limitBody = bodyLimit(options.maxMessageBytes)
+  const budgetBodies = bodyBudget(options.maxMessageBytes)
   for (const endpoint of endpoints) {
     // Nothing is read of what a stranger sends, except where strangers may ask.
-    app.on(endpoint.method, endpoint.path, authenticate(endpoint, callerOf), limitBody, (c) =>
-      respond(c, endpoint, ports, places),
-    )
+    const { method, path } = endpoint
+    const known = authenticate(endpoint, callerOf)
+    app.on(method, path, known, budgetBodies, limitBody, (c) => respond(c, endpoint, ports, places))
   }
   app.notFound(unknownRoute)
   app.onError(thrownError(log))

@@ -12,7 +12,7 @@ export const HealthReport = z.object({
 })
 export type HealthFacts = Omit<z.infer<typeof HealthReport>, "status" | "version">
 
-/** All that somebody is told who has not shown who they are. */
+/** All that somebody is told who is no admin. */
 const Alive = z.object({ status: z.literal("ok") })
 
 export const Health = z.union([HealthReport, Alive])

@@ -13,24 +13,25 @@ export function checkParams<Schema extends z.ZodType>(
   schema: Schema,
   sent: unknown,
 ): Result<z.output<Schema>, Issue[]> {
-  const tooMany = tooManyFields(sent)
-  if (tooMany !== null) return fail([tooMany])
+  const unreadable = unreadableField(sent)
+  if (unreadable !== null) return fail([unreadable])
   const parsed = schema.safeParse(sent)
   return parsed.success ? ok(parsed.data) : fail(parsed.error.issues.slice(0, mostIssues))
 }
 
-/** Looked for first: a schema collects what it finds wrong with every field before it answers. */
-function tooManyFields(sent: unknown): Issue | null {
+/**
+ * Looked for first: a schema collects what it finds wrong with every field before it answers. And it
+ * passes over a field called `__proto__` without a word: a filter by it would be no filter.
+ */
+function unreadableField(sent: unknown): Issue | null {
   if (typeof sent !== "object" || sent === null) return null
   for (const [name, value] of Object.entries<unknown>({ ...sent })) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) continue
-    if (Object.keys(value).length <= mostFields) continue
-    return {
-      code: "custom",
-      path: [name],
-      message: `at most ${mostFields} fields`,
-      input: undefined,
-    }
+    const path = Object.hasOwn(value, "__proto__") ? [name, "__proto__"] : [name]
+    const isTooLarge = Object.keys(value).length > mostFields
+    if (path.length === 1 && !isTooLarge) continue
+    const message = isTooLarge ? `at most ${mostFields} fields` : "no field can be called so"
+    return { code: "custom", path, message, input: undefined }
   }
   return null
 }

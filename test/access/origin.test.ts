@@ -123,9 +123,12 @@ describe("a page", () => {
 })
 
 describe("a browser that sends no Origin, as for an image or a link", () => {
-  test.each(["cross-site", "same-site"])("is turned away from a page that is %s", (fetchSite) => {
-    expect(isAllowed({ fetchSite })).toBe(false)
-  })
+  test.each(["cross-site", "same-site", "Cross-Site", "none, cross-site", ""])(
+    "is turned away from a page that is %p",
+    (fetchSite) => {
+      expect(isAllowed({ fetchSite })).toBe(false)
+    },
+  )
 
   test.each(["same-origin", "none"])("is let in by %s: its own page, or its user", (fetchSite) => {
     expect(isAllowed({ fetchSite })).toBe(true)

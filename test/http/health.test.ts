@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { ok } from "../../src/execution/result.ts"
+import { localUser } from "../support/callers.ts"
 import { healthFacts, httpService } from "./http-service.ts"
 
 const anonymous = { Authorization: "Bearer wrong" }
@@ -13,12 +15,13 @@ describe.each(["/health", "/healthz"])("%s", (path) => {
     expect(await response.json()).toEqual({ status: "ok" })
   })
 
-  test("tells more to whoever has shown who they are", async () => {
-    const { get } = httpService()
+  test("tells more to an admin, and to nobody else", async () => {
+    const admins = httpService({ callerOf: () => ok(localUser) })
+    const others = httpService()
 
-    const response = await get(path)
-
-    expect(await response.json()).toEqual({ status: "ok", version: "1.2.3", ...healthFacts })
+    const told = { status: "ok", version: "1.2.3", ...healthFacts }
+    expect(await (await admins.get(path)).json()).toEqual(told)
+    expect(await (await others.get(path)).json()).toEqual({ status: "ok" })
   })
 })
 

@@ -231,3 +231,34 @@ describe("browsers", () => {
     expect((await app.request("/health", { headers })).status).toBe(200)
   })
 })
+
+describe("bodies on their way", () => {
+  const mebibyte = 1_048_576
+
+  test("are held for whom they are of: so much at once, then it must wait", async () => {
+    const { app, operations } = httpService({ maxMessageBytes: 8 * mebibyte })
+    const { id } = operations.add().record
+    const slow = () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          await promise
+          controller.close()
+        },
+      })
+      const headers = { "Content-Type": "application/json", "Content-Length": `${8 * mebibyte}` }
+      const path = `/executions/${id}/input`
+      const request = new Request(`http://localhost${path}`, { method: "POST", headers, body })
+      return { answer: app.fetch(request, {}), finish: resolve }
+    }
+    const waiting = [slow(), slow(), slow()]
+    await Bun.sleep(0)
+
+    expect(await refusalOf(await slow().answer)).toEqual([429, "RATE_LIMITED"])
+    for (const { finish } of waiting) finish()
+    for (const { answer } of waiting) expect((await answer).status).not.toBe(429)
+    const again = slow()
+    again.finish()
+    expect((await again.answer).status).not.toBe(429)
+  })
+})

@@ -142,7 +142,7 @@ describe("a list for one principal", () => {
 describe("a page for one principal with many executions", () => {
   const many = 2500
 
-  test("by label or live state looks at those alone, and knows that nothing follows", () => {
+  test("by label or live state looks at those alone, and knows that nothing follows", async () => {
     using opened = temporaryJournal()
     for (let nth = 1; nth <= many; nth += 1) {
       const record = owned("alice", nth % 100 === 0 ? { job: "a", all: "1" } : { all: "1" })
@@ -151,9 +151,9 @@ describe("a page for one principal with many executions", () => {
     }
     const counted = countingLooks(opened.reader)
 
-    const labelled = listPage(counted, { limit: 100, labels: { job: "a", all: "1" } }, sees)
+    const labelled = await listPage(counted, { limit: 100, labels: { job: "a", all: "1" } }, sees)
     const labelledLooks = counted.takeLooks()
-    const queuedOnes = listPage(counted, { limit: 100, state: "queued" }, sees)
+    const queuedOnes = await listPage(counted, { limit: 100, state: "queued" }, sees)
     const queuedLooks = counted.takeLooks()
 
     expect([labelled?.records.length, labelled?.cursor]).toEqual([25, null])
@@ -163,20 +163,20 @@ describe("a page for one principal with many executions", () => {
     expect(queuedLooks).toBe(50 + 6)
   })
 
-  test("looks at its own where a label is on many more of others", () => {
+  test("looks at its own where a label is on many more of others", async () => {
     using opened = temporaryJournal()
     for (let nth = 1; nth <= 200; nth += 1) {
       opened.journal.create(owned(nth % 20 === 0 ? "alice" : "bob", { job: "a" }), null)
     }
     const counted = countingLooks(opened.reader)
 
-    const page = listPage(counted, { limit: 100, labels: { job: "a" } }, sees)
+    const page = await listPage(counted, { limit: 100, labels: { job: "a" } }, sees)
 
     expect(page?.records).toHaveLength(10)
     expect(counted.takeLooks()).toBe(10 + 1)
   })
 
-  test("ends early where no index leads to what is asked for, and goes on at its cursor", () => {
+  test("ends early where no index leads to what is asked, and goes on at its cursor", async () => {
     using opened = temporaryJournal()
     for (let nth = 1; nth <= many; nth += 1) {
       if (nth % 100 === 0) live(opened.journal, owned("alice"))
@@ -184,10 +184,10 @@ describe("a page for one principal with many executions", () => {
     }
     const counted = countingLooks(opened.reader)
 
-    const first = listPage(counted, { limit: 100, state: "ended" }, sees)
+    const first = await listPage(counted, { limit: 100, state: "ended" }, sees)
     const firstLooks = counted.takeLooks()
     const cursor = first?.cursor ?? undefined
-    const second = listPage(counted, { limit: 100, state: "ended", cursor }, sees)
+    const second = await listPage(counted, { limit: 100, state: "ended", cursor }, sees)
 
     expect(firstLooks).toBe(2000)
     expect(cursor).toBeString()

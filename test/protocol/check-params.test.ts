@@ -29,6 +29,15 @@ describe("parameters that are wrong in many places", () => {
   })
 })
 
+test("a field that no object can hold as its own is refused, and not passed over", () => {
+  const labels: unknown = JSON.parse('{"__proto__":"x"}')
+
+  expect(checkParams(methods.list.params, { labels })).toMatchObject({
+    ok: false,
+    failure: [{ path: ["labels", "__proto__"] }],
+  })
+})
+
 describe("parameters of any shape", () => {
   const shape = fc.oneof(
     fc.anything({ withNullPrototype: true, withSparseArray: true }),
