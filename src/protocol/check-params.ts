@@ -20,8 +20,8 @@ export function checkParams<Schema extends z.ZodType>(
 }
 
 /**
- * Looked for first: a schema collects what it finds wrong with every field before it answers. And it
- * passes over a field called `__proto__` without a word: a filter by it would be no filter.
+ * Looked for first: a schema collects what it finds wrong with every field before it answers. It
+ * also passes over a field called `__proto__` without a word: a filter by it would be none.
  */
 function unreadableField(sent: unknown): Issue | null {
   if (typeof sent !== "object" || sent === null) return null
