@@ -20,25 +20,29 @@ export function rlimitHolders(childrenUid: number): LimitsHeldBy {
 
 /**
  * Holds a leader that has just been started to its limits, and then all that it has started
- * meanwhile; what they start from now on inherits them. Looks until a look finds nobody without:
- * where the kernel lists the members, that is certain.
+ * meanwhile; what they start from now on inherits them. Looks until a look finds nobody without.
+ * A fork that was under way then has a child with the limits of before: where the tree cannot be
+ * made to stand still, that one is found later.
  */
 export function holdByRlimits(
   leader: ProcessIdentity,
-  membersNow: () => ProcessIdentity[],
+  tree: LimitedTree,
   limits: ResourceLimits,
   heldBy: LimitsHeldBy,
 ): void {
   const wanted = wantedRlimits(limits, heldBy)
   if (wanted.length === 0) return
+  // Before anything else: a runtime that has reserved more than it may cannot go on afterwards.
   lower(leader.pid, wanted)
+  using _still = tree.standStill()
   for (let look = 0; look < mostLooks; look++) {
-    const isAnyNew = membersNow().map(({ pid }) => lower(pid, wanted))
+    const isAnyNew = tree.membersNow().map(({ pid }) => lower(pid, wanted))
     if (!isAnyNew.includes(true)) return
   }
   throw new Error(`pid ${leader.pid} started processes faster than limits could be set`)
 }
 
+type LimitedTree = { membersNow(): ProcessIdentity[]; standStill(): Disposable }
 type Rlimit = { resource: number; most: bigint }
 
 function wantedRlimits(limits: ResourceLimits, heldBy: LimitsHeldBy): Rlimit[] {

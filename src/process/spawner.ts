@@ -74,7 +74,7 @@ function start(launch: Launch, enclosure: Enclosure, stdio: Stdio, reaper: Reape
   reaper.isMine(subprocess.pid, exited)
   try {
     const child = supervisable(subprocess, exited, enclosure, stdio)
-    holdByRlimits(child.leader, () => enclosure.membersNow(), launch.limits, launch.limitsHeldBy)
+    holdByRlimits(child.leader, enclosure, launch.limits, launch.limitsHeldBy)
     return child
   } catch (error) {
     // It runs, but nobody could look after it.

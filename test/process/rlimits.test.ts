@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
+import type { ProcessIdentity } from "../../src/execution/record.ts"
 import { heldByNothing } from "../../src/execution/spec.ts"
 import { getRlimit, RLIMIT_DATA, RLIMIT_NPROC, setRlimit } from "../../src/process/libc.ts"
 import { readStat } from "../../src/process/proc.ts"
@@ -17,6 +18,10 @@ function child(): Disposable & { pid: number; startTicks: number } {
   return { pid, startTicks, [Symbol.dispose]: () => process.kill("SIGKILL") }
 }
 
+function tree(membersNow: () => ProcessIdentity[]) {
+  return { membersNow, standStill: () => ({ [Symbol.dispose]() {} }) }
+}
+
 describe("what rlimits can hold", () => {
   test("is memory for everyone, processes for who is not root, and never processor time", () => {
     expect(rlimitHolders(0)).toEqual({ memoryBytes: "rlimit", cpus: null, pids: null })
@@ -28,7 +33,12 @@ describe("a process held by rlimits", () => {
   test("has them as the kernel tells, soft and hard", () => {
     using leader = child()
 
-    holdByRlimits(leader, () => [leader], limits, byRlimit)
+    holdByRlimits(
+      leader,
+      tree(() => [leader]),
+      limits,
+      byRlimit,
+    )
 
     const told = readFileSync(`/proc/${leader.pid}/limits`, "latin1")
     expect(told).toMatch(/Max data size\s+536870912\s+536870912/)
@@ -40,7 +50,12 @@ describe("a process held by rlimits", () => {
     const before = getRlimit(leader.pid, RLIMIT_NPROC)
     setRlimit(leader.pid, RLIMIT_DATA, { soft: 1000n, hard: 2000n })
 
-    holdByRlimits(leader, () => [leader], limits, { ...byRlimit, pids: "cgroup" })
+    holdByRlimits(
+      leader,
+      tree(() => [leader]),
+      limits,
+      { ...byRlimit, pids: "cgroup" },
+    )
 
     expect(getRlimit(leader.pid, RLIMIT_DATA)).toEqual({ soft: 1000n, hard: 2000n })
     expect(getRlimit(leader.pid, RLIMIT_NPROC)).toEqual(before)
@@ -56,7 +71,12 @@ describe("a process held by rlimits", () => {
     using unlimited = child()
     looks[0]?.push(unlimited)
 
-    holdByRlimits(leader, () => looks[look++] ?? [], limits, byRlimit)
+    holdByRlimits(
+      leader,
+      tree(() => looks[look++] ?? []),
+      limits,
+      byRlimit,
+    )
 
     expect(look).toBe(4)
     for (const { pid } of [early, late]) {
@@ -67,6 +87,13 @@ describe("a process held by rlimits", () => {
   test("that is gone is no failure", () => {
     const gone = { pid: 2 ** 22 + 1, startTicks: 1 }
 
-    expect(() => holdByRlimits(gone, () => [gone], limits, byRlimit)).not.toThrow()
+    expect(() =>
+      holdByRlimits(
+        gone,
+        tree(() => [gone]),
+        limits,
+        byRlimit,
+      ),
+    ).not.toThrow()
   })
 })

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect } from "bun:test"
+import type { ContainmentMode } from "../../src/execution/record.ts"
+import { heldByNothing } from "../../src/execution/spec.ts"
+import type { Child, Launch } from "../../src/keeper/ports.ts"
+import {
+  type Containment,
+  chooseContainment,
+  type Enclosure,
+} from "../../src/process/containment.ts"
+import { Forest } from "../../src/process/forest.ts"
+import { getRlimit, RLIMIT_DATA } from "../../src/process/libc.ts"
+import { Reaper } from "../../src/process/reaper.ts"
+import { spawnChild } from "../../src/process/spawner.ts"
+import { describeEachContainment } from "../support/each-containment.ts"
+import { newId } from "../support/planted.ts"
+import { testUnless } from "../support/test-unless.ts"
+import { until } from "../support/until.ts"
+
+const memoryBytes = 512 * 1024 ** 2
+let reaper: Reaper
+beforeAll(() => {
+  reaper = new Reaper()
+})
+afterAll(() => reaper[Symbol.dispose]())
+
+function contained(mode: ContainmentMode): Containment {
+  const forest = new Forest(reaper.isOwnChild)
+  const chosen = chooseContainment(mode, "test-spawner", forest, 0)
+  if (!chosen.ok) throw new Error(chosen.failure)
+  return chosen.value
+}
+
+/** The same containment, of which a test changes something. */
+function changed(containment: Containment, change: (enclosure: Enclosure) => Partial<Enclosure>) {
+  const enclose: Containment["enclose"] = (id, limits) => {
+    const enclosure = containment.enclose(id, limits)
+    return { ...enclosure, ...change(enclosure) }
+  }
+  return { ...containment, enclose }
+}
+
+/** A shell that rlimits hold to some memory. */
+function limited(script: string): Launch {
+  return {
+    executionId: newId(),
+    argv: ["/bin/sh", "-c", script],
+    argv0: null,
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin" },
+    stdin: "closed",
+    terminal: null,
+    limits: { memoryBytes, cpus: null, pids: null },
+    limitsHeldBy: { ...heldByNothing, memoryBytes: "rlimit" },
+    user: null,
+  }
+}
+
+async function end(child: Child): Promise<void> {
+  await until("its tree is gone", () => child.tree.signal(9) === 0)
+  await child.exited
+  child[Symbol.dispose]()
+}
+
+describeEachContainment("a program that forks while it is being limited", (mode) => {
+  const unless = mode === "cgroup" ? null : "nothing makes such a tree stand still"
+  const behaviour = "has the limit in every process, those whose fork was under way too"
+
+  testUnless(
+    unless,
+    behaviour,
+    async () => {
+      using containment = contained(mode)
+      const script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do sleep 1000 & done; wait"
+      for (let count = 0; count < 60; count += 1) {
+        // The program has got so far when its limits are set, as it does on a busy machine.
+        const late = changed(containment, (enclosure) => ({
+          enter(leader) {
+            Bun.sleepSync(1 + count / 20)
+            return enclosure.enter(leader)
+          },
+        }))
+        const started = spawnChild(limited(script), late, reaper)
+        if (!started.ok) throw new Error(started.failure.message)
+        const { tree } = started.value
+        const members = await until("all are there", () => {
+          const found = tree.members()
+          return found.length === 17 ? found : null
+        })
+
+        const limits = members.map(({ pid }) => getRlimit(pid, RLIMIT_DATA)?.hard)
+        await end(started.value)
+
+        expect(new Set(limits)).toEqual(new Set([BigInt(memoryBytes)]))
+      }
+    },
+    30_000,
+  )
+})
