@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect } from "bun:test"
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import type { ContainmentMode } from "../../src/execution/record.ts"
 import { heldByNothing } from "../../src/execution/spec.ts"
 import type { Child, Launch } from "../../src/keeper/ports.ts"
@@ -13,15 +16,20 @@ import { Reaper } from "../../src/process/reaper.ts"
 import { spawnChild } from "../../src/process/spawner.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { newId } from "../support/planted.ts"
+import { identify, isStillThere } from "../support/real-processes.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
+const folder = mkdtempSync(join(tmpdir(), "cc-executor-spawner-"))
 const memoryBytes = 512 * 1024 ** 2
 let reaper: Reaper
 beforeAll(() => {
   reaper = new Reaper()
 })
-afterAll(() => reaper[Symbol.dispose]())
+afterAll(() => {
+  reaper[Symbol.dispose]()
+  rmSync(folder, { recursive: true })
+})
 
 function contained(mode: ContainmentMode): Containment {
   const forest = new Forest(reaper.isOwnChild)
@@ -96,3 +104,37 @@ describeEachContainment("a program that forks while it is being limited", (mode)
     30_000,
   )
 })
+
+describeEachContainment("a child that runs but cannot be supervised", (mode) => {
+  test("is ended with its whole tree, those in sessions of their own too", async () => {
+    using containment = contained(mode)
+    const file = join(folder, `far-${mode}`)
+    const script = `setsid sh -c 'echo $$ > ${file}.new; mv ${file}.new ${file}; exec sleep 1000'`
+    let looks = 0
+    const failing = changed(containment, (enclosure) => ({
+      enter(leader) {
+        while (!existsSync(file)) Bun.sleepSync(1)
+        return enclosure.enter(leader)
+      },
+      membersNow() {
+        looks += 1
+        if (looks === 1) throw new Error("the look failed")
+        return enclosure.membersNow()
+      },
+    }))
+
+    const started = spawnChild(limited(`${script} & wait`), failing, reaper)
+    const far = Number(readFileSync(file, "latin1"))
+
+    expect(started).toMatchObject({ ok: false, failure: { message: "/bin/sh: the look failed" } })
+    await until("it is gone", () => !isThere(far), 2000)
+  })
+})
+
+function isThere(pid: number): boolean {
+  try {
+    return isStillThere(identify(pid))
+  } catch {
+    return false // identify finds none
+  }
+}
