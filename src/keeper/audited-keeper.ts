@@ -1,5 +1,5 @@
 import type { ExecutionId } from "../execution/id.ts"
-import { type ExecutionRecord, hasEnded } from "../execution/record.ts"
+import type { ExecutionRecord } from "../execution/record.ts"
 import { Repeats } from "../execution/repeats.ts"
 import { fail, type Result } from "../execution/result.ts"
 import type { Attempt, Origin, RefusedAttempt } from "../protocol/audit-entry.ts"
@@ -80,9 +80,8 @@ export class AuditedKeeper {
     const outcome = await this.#keeper.input(input)
     const asked = { method: "input", execution_id: executionId }
     if (!outcome.ok) return this.#refused(origin, asked, outcome.failure)
-    const record = this.#keeper.find(executionId)?.record
     // After its end nobody would tell, or forget, what is counted here.
-    const isLive = record !== undefined && !hasEnded(record)
+    const isLive = this.#keeper.find(executionId)?.isLive === true
     const earlier = this.#inputs.get(executionId)?.get(origin.principal)
     if (isLive && earlier !== undefined) {
       earlier.count += 1

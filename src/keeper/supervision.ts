@@ -26,7 +26,7 @@ export class Supervision {
   readonly #clocks: RunningClocks
   readonly #lease: Lease | null
   #record: ExecutionRecord
-  #child: Child | null = null
+  #child: Child | null = null // from its start until its end
   #input: InputQueue | null = null
   #transcript: TranscriptWriter | null = null
   #recorder: Recorder | null = null
@@ -47,6 +47,11 @@ export class Supervision {
   /** Resolves, and never rejects, with the record of the end. */
   get ended(): Promise<ExecutionRecord> {
     return this.#ended.promise
+  }
+
+  /** Whether its child is there, which is cheaper to ask than the whole record. */
+  get isLive(): boolean {
+    return this.#child !== null
   }
 
   get record(): ExecutionRecord {
@@ -129,7 +134,7 @@ export class Supervision {
 
   /** Answers how many processes it reached. */
   signal(signal: number): Result<number, Failure> {
-    const child = this.#childUnlessEnded()
+    const child = this.#child
     if (child === null) return wrongState(this.#record.state, "signaled")
     return ok(child.tree.signal(signal))
   }
@@ -139,16 +144,15 @@ export class Supervision {
     end: boolean,
     offset: number | undefined,
   ): Promise<Result<InputResult, Failure>> {
-    const { state } = this.#record
-    if (this.#childUnlessEnded() === null) return wrongState(state, "given input")
-    if (this.#input === null) return noInput(state)
+    if (this.#child === null) return wrongState(this.#record.state, "given input")
+    if (this.#input === null) return noInput(this.#record.state)
     const taken = await this.#input.write(data, end, offset)
     if (taken.ok || taken.failure.reason !== "WRONG_STATE") return taken
     return fail(withDetails(taken.failure, { state: this.#record.state.kind }))
   }
 
   resize(size: TerminalSize): Result<Record<string, never>, Failure> {
-    const child = this.#childUnlessEnded()
+    const child = this.#child
     const { spec, state } = this.#record
     if (child === null) return wrongState(state, "resized")
     if (spec.terminal === null) return noTerminal(state)
@@ -166,7 +170,7 @@ export class Supervision {
 
   /** Ends the tree; the report comes when it is gone. Asked again, the first stop answers. */
   stop(cause: StopCause): Promise<StopReport> {
-    const child = this.#childUnlessEnded()
+    const child = this.#child
     if (child === null) return Promise.resolve(nothingStopped)
     // Once it is stopping, whoever would steer it is refused at once.
     this.#stop ??= this.#turns.yielding(() => this.#stopTree(child, cause))
@@ -292,9 +296,5 @@ export class Supervision {
     this.#ports.journal(event, record)
     this.#record = record
     this.#ports.changed(record)
-  }
-
-  #childUnlessEnded(): Child | null {
-    return this.#record.state.kind === "ended" ? null : this.#child
   }
 }

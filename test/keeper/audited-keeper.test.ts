@@ -1,12 +1,16 @@
 import { describe, expect, test } from "bun:test"
+import { ok } from "../../src/execution/result.ts"
 import { AuditedKeeper } from "../../src/keeper/audited-keeper.ts"
 import { Keeper } from "../../src/keeper/keeper.ts"
+import type { TranscriptStore } from "../../src/keeper/ports.ts"
 import type { Attempt } from "../../src/protocol/audit-entry.ts"
 import { ExecuteParams } from "../../src/protocol/execute.ts"
 import { ManualClock } from "../support/manual-clock.ts"
 import { NotedAudit } from "../support/noted.ts"
 import { sampleId } from "../support/sample-record.ts"
+import { ScriptedChildren } from "../support/scripted-children.ts"
 import { keeperPorts, keeperSettings } from "../support/scripted-keeper.ts"
+import { temporaryTranscripts } from "../transcript/temporary-transcripts.ts"
 
 const origin = { principal: "alice", address: "192.0.2.7", via: "http" }
 
@@ -137,3 +141,61 @@ describe("refusals by the hundred", () => {
     expect(clock.pending).toBe(0)
   })
 })
+
+describe("input by the hundred", () => {
+  test("is told once, and counted without a whole record for each", async () => {
+    const { clock, ports, audit } = audited()
+    const children = new ScriptedChildren(clock)
+    const input = { write: async (bytes: Uint8Array) => bytes.length, close: () => undefined }
+    using transcripts = temporaryTranscripts()
+    const { store } = transcripts
+    let records = 0
+    const keeper = new Keeper(keeperSettings, {
+      ...ports,
+      spawner: {
+        containment: "best-effort",
+        spawn(launch) {
+          const spawned = children.spawn(launch)
+          return spawned.ok ? ok({ ...spawned.value, input }) : spawned
+        },
+      },
+      transcripts: Object.assign(store, {
+        create: countingFacts(store.create.bind(store), () => (records += 1)),
+      }),
+    })
+    const outer = new AuditedKeeper(keeper, audit, clock, null)
+    const request = ExecuteParams.parse({ argv: ["any", "a"], stdin: "pipe" })
+    const started = outer.start(origin, true, request, false)
+    const executionId = started.ok ? started.value.record.id : ""
+    const before = records
+
+    for (let nth = 0; nth < 100; nth += 1) {
+      const data = new Uint8Array([nth])
+      expect(await outer.input({ origin, executionId, data, end: false })).toMatchObject({
+        ok: true,
+      })
+    }
+
+    expect(records).toBe(before)
+    const inputs = audit.notes.filter((note) => note.event === "attempt" && note.method === "input")
+    expect(inputs).toHaveLength(1)
+    children.end("a")
+    await keeper.find(executionId)?.ended
+  })
+})
+
+type Create = TranscriptStore["create"]
+
+/** Every whole record asks the transcript how far it is. */
+function countingFacts(create: Create, count: () => void): Create {
+  return (...wanted) => {
+    const writer = create(...wanted)
+    const facts = writer.facts.bind(writer)
+    return Object.assign(writer, {
+      facts() {
+        count()
+        return facts()
+      },
+    })
+  }
+}
