@@ -82,8 +82,8 @@ export class Keeper {
     return this.#live.size
   }
 
-  records(): ExecutionRecord[] {
-    return [...this.#live.values()].map((supervision) => supervision.record)
+  live(): Supervision[] {
+    return [...this.#live.values()]
   }
 
   find(id: ExecutionId): Supervision | null {

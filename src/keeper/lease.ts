@@ -1,3 +1,4 @@
+import type { ExecutionSpec } from "../execution/spec.ts"
 import type { Clock } from "./ports.ts"
 
 /**
@@ -33,4 +34,14 @@ export class Lease implements Disposable {
     this.#timer?.[Symbol.dispose]()
     this.#timer = null
   }
+}
+
+/** Null where an execution goes on without its driver. */
+export function leaseOf(
+  { onDisconnect }: Pick<ExecutionSpec, "onDisconnect">,
+  clock: Clock,
+  durationMs: number,
+  ranOut: () => void,
+): Lease | null {
+  return onDisconnect === "cancel" ? new Lease(clock, durationMs, ranOut) : null
 }

@@ -93,3 +93,14 @@ export function tooMuchAsked(
   }
   return null
 }
+
+/** What may be claimed when some limits were not held by what was to hold them; null: the same. */
+export function claimingLess(
+  spec: ExecutionSpec,
+  unheld: ReadonlySet<keyof LimitsHeldBy>,
+): ExecutionSpec | null {
+  const claimed = [...unheld].filter((limit) => spec.limitsHeldBy[limit] !== null)
+  if (claimed.length === 0) return null
+  const less = Object.fromEntries(claimed.map((limit) => [limit, null]))
+  return { ...spec, limitsHeldBy: { ...spec.limitsHeldBy, ...less } }
+}

@@ -15,7 +15,7 @@ import { readPipe } from "./pipe-output.ts"
 import { readStat } from "./proc.ts"
 import { PseudoTerminal } from "./pseudo-terminal.ts"
 import type { Reaper } from "./reaper.ts"
-import { holdByRlimits } from "./rlimits.ts"
+import { holdAgain, holdByRlimits } from "./rlimits.ts"
 import { signalProcess } from "./signal-process.ts"
 import { SIGKILL, signalName } from "./signals.ts"
 
@@ -77,7 +77,7 @@ function start(launch: Launch, enclosure: Enclosure, stdio: Stdio, reaper: Reape
   const exited = subprocess.exited.then(() => exitOf(subprocess))
   reaper.isMine(subprocess.pid, exited)
   try {
-    const child = supervisable(subprocess, exited, enclosure, stdio)
+    const child = supervisable(subprocess, exited, launch, enclosure, stdio)
     holdByRlimits(child.leader, enclosure, launch.limits, launch.limitsHeldBy)
     return child
   } catch (error) {
@@ -113,21 +113,25 @@ function signalGroup(leader: number, signal: NodeJS.Signals): void {
 function supervisable(
   subprocess: Bun.Subprocess,
   exited: Promise<Exit>,
+  launch: Launch,
   enclosure: Enclosure,
   stdio: Stdio,
 ): Child {
   stdio.started(subprocess)
   const leader = identify(subprocess.pid)
   preferAsVictim(leader.pid)
+  const tree = enclosure.enter(leader)
   return {
     leader,
     exited,
     outputs: stdio.outputs,
     input: stdio.input,
-    tree: enclosure.enter(leader),
+    tree,
     resize: stdio.resize,
     use: () => useOf(enclosure, subprocess),
-    ranOutOfMemory: () => enclosure.hasRunOutOfMemory(),
+    // Kills by the machine's own memory killer are counted there too: those are no limit's doing.
+    ranOutOfMemory: () => launch.limits.memoryBytes !== null && enclosure.hasRunOutOfMemory(),
+    holdLimits: () => holdAgain(() => tree.members(), launch.limits, launch.limitsHeldBy),
     [Symbol.dispose]() {
       stdio.close()
       enclosure.remove()

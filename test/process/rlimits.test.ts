@@ -4,7 +4,7 @@ import type { ProcessIdentity } from "../../src/execution/record.ts"
 import { heldByNothing } from "../../src/execution/spec.ts"
 import { getRlimit, RLIMIT_DATA, RLIMIT_NPROC, setRlimit } from "../../src/process/libc.ts"
 import { readStat } from "../../src/process/proc.ts"
-import { holdByRlimits, rlimitHolders } from "../../src/process/rlimits.ts"
+import { holdAgain, holdByRlimits, rlimitHolders } from "../../src/process/rlimits.ts"
 
 const mebibyte = 1024 ** 2
 const limits = { memoryBytes: 512 * mebibyte, cpus: null, pids: 40 }
@@ -95,5 +95,42 @@ describe("a process held by rlimits", () => {
         byRlimit,
       ),
     ).not.toThrow()
+  })
+})
+
+describe("a look at processes held by rlimits", () => {
+  test("limits whom it finds without, and answers what they were without", () => {
+    using held = child()
+    using late = child()
+    holdByRlimits(
+      held,
+      tree(() => [held]),
+      limits,
+      byRlimit,
+    )
+    expect(holdAgain(() => [held], limits, byRlimit)).toEqual(new Set())
+
+    const found = holdAgain(() => [held, late], limits, byRlimit)
+
+    expect(found).toEqual(new Set(["memoryBytes", "pids"] as const))
+    expect(getRlimit(late.pid, RLIMIT_DATA)?.hard).toBe(BigInt(limits.memoryBytes))
+    expect(holdAgain(() => [held, late], limits, byRlimit)).toEqual(new Set())
+  })
+
+  test("leaves a process alone that has only the number of one that was seen", () => {
+    using other = child()
+    const before = getRlimit(other.pid, RLIMIT_DATA)
+
+    holdAgain(() => [{ pid: other.pid, startTicks: 1 }], limits, byRlimit)
+
+    expect(getRlimit(other.pid, RLIMIT_DATA)).toEqual(before)
+  })
+
+  test("is not taken where something else holds the limits", () => {
+    const look = () => {
+      throw new Error("nobody should look")
+    }
+
+    expect(holdAgain(look, limits, heldByNothing)).toEqual(new Set())
   })
 })
