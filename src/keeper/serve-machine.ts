@@ -12,8 +12,6 @@ import { limitNotHeld } from "./serve-settings.ts"
 
 /** How this machine runs children and holds them together. */
 export type Machine = {
-  /** Names what belongs to this service among others of the machine. */
-  instance: string
   reaper: Reaper
   forest: Forest
   containment: Containment
@@ -29,6 +27,7 @@ export function openMachine(
   leaveNoCoreFiles()
   const reaper = owner.use(new Reaper())
   const forest = new Forest(reaper.isOwnChild)
+  // Names what belongs to this service among others of the machine.
   const instance = createHash("sha256").update(state.path).digest("hex").slice(0, 12)
   const childrenUid = policy.rules().user?.uid ?? process.getuid?.() ?? 0
   const chosen = chooseContainment(config.containment, instance, forest, childrenUid)
@@ -40,5 +39,5 @@ export function openMachine(
     containment: containment.mode,
     spawn: (launch) => spawnChild(launch, containment, reaper),
   }
-  return ok({ instance, reaper, forest, containment, spawner })
+  return ok({ reaper, forest, containment, spawner })
 }

@@ -124,7 +124,6 @@ export function gatewaySettings(
   config: Config,
   options: ServiceSurroundings,
   state: StateDirectory,
-  { instance, containment }: { instance: string; containment: Containment },
 ): GatewaySettings {
   return {
     stateDir: state.path,
@@ -138,7 +137,6 @@ export function gatewaySettings(
     },
     clientCertScopes: config.clientCertScopes,
     version: options.version,
-    instance,
     access: {
       trustsLoopback: trustsLoopback(config),
       ownUid: process.getuid?.() ?? 0,
@@ -153,7 +151,6 @@ export function gatewaySettings(
     streamTimeoutMs: config.streamTimeoutMs,
     maxMessageBytes: config.maxMessageBytes,
     logLevel: config.logLevel,
-    containment: containment.mode,
     policy: policyKindOf(config),
     runAs: config.runAs,
   }

@@ -66,7 +66,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const remember = () => rememberTrees(state.path, machine.containment, machine.forest, gatewayPid)
   const gateway = new GatewayProcess({
     start: spawnGateway(options, machine.reaper, () => log.relay("gateway")),
-    settings: gatewaySettings(config, options, state, machine),
+    settings: gatewaySettings(config, options, state),
     keeper,
     audited,
     news,

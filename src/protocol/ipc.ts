@@ -113,7 +113,6 @@ export const GatewaySettings = z.object({
   journalPath: z.string(),
   transcriptsPath: z.string(),
   version: z.string(),
-  instance: z.string(),
   access: z.object({
     trustsLoopback: z
       .boolean()
@@ -130,7 +129,6 @@ export const GatewaySettings = z.object({
   streamTimeoutMs: z.number().positive(),
   maxMessageBytes: z.int().positive(),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
-  containment: z.string(),
   policy: PolicyKind,
   runAs: z.string().nullable().describe("whom children run as; null is the service's own user"),
 })

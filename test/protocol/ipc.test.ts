@@ -1,12 +1,15 @@
 import { describe, expect, test } from "bun:test"
+import { Glob } from "bun"
 import fc from "fast-check"
 import {
   GatewayMessage,
+  GatewaySettings,
   isKeeperMethod,
   KeeperMessage,
   keeperMethods,
 } from "../../src/protocol/ipc.ts"
 import { sampleRecord } from "../support/sample-record.ts"
+import { readSource } from "../support/source-text.ts"
 
 const record = sampleRecord()
 const id = record.id
@@ -69,6 +72,18 @@ describe("a message between keeper and gateway", () => {
         expect(isKeeperMethod(name)).toBe(Object.keys(keeperMethods).includes(name))
       }),
     )
+  })
+})
+
+describe("what the gateway is told at its start", () => {
+  test("has nothing that nobody reads", async () => {
+    const files = [...new Glob("src/{gateway,http,socket}/**/*.ts").scanSync(".")]
+    const texts = await Promise.all(files.map((file) => Bun.file(file).text()))
+    const words = new Set(texts.flatMap((text) => readSource(text).codeOnly.split(/\W+/)))
+
+    const unread = Object.keys(GatewaySettings.shape).filter((name) => !words.has(name))
+
+    expect(unread).toEqual([])
   })
 })
 

@@ -9,7 +9,6 @@ export const sampleSettings: GatewaySettings = {
   journalPath: "/state/journal.sqlite",
   transcriptsPath: "/state/transcripts",
   version: "0.0.0",
-  instance: "test",
   access: {
     trustsLoopback: true,
     ownUid: 1000,
@@ -24,7 +23,6 @@ export const sampleSettings: GatewaySettings = {
   streamTimeoutMs: 300_000,
   maxMessageBytes: 1_048_576,
   logLevel: "info",
-  containment: "cgroup",
   policy: "everything",
   runAs: null,
 }
