@@ -1,3 +1,5 @@
+import type { ExecutionId } from "../execution/id.ts"
+import { retainedBytes, type TranscriptFacts } from "../execution/record.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import type { Starter } from "./places.ts"
 import type { Clock } from "./ports.ts"
@@ -8,7 +10,7 @@ export type DiskSettings = {
 }
 
 /** What one live execution has in its transcript. */
-export type LiveShare = { starter: Starter; bytes: number }
+export type LiveShare = { id: ExecutionId; starter: Starter; bytes: number }
 
 /** The ended bytes are null until somebody has looked: the journal has them, with all others'. */
 export type PrincipalUse = { liveBytes: number; endedBytes: number | null }
@@ -17,6 +19,12 @@ export type LiveUse = {
   totalBytes: number
   /** Of principals that are not exempt and have started something. */
   byPrincipal: ReadonlyMap<string, PrincipalUse>
+}
+
+type Look = {
+  use: LiveUse & { byPrincipal: Map<string, PrincipalUse> }
+  seen: Map<ExecutionId, number> // the bytes of each live one
+  atMs: number
 }
 
 /** A look at every live transcript is good for so long: starts may come by the thousand. */
@@ -32,7 +40,7 @@ export class DiskUse {
   /** Never too little: what is removed otherwise is learned at the next look. */
   readonly #endedOf = new Map<string, number | null>()
   #endedBytes = 0
-  #look: { use: LiveUse; atMs: number } | null = null
+  #look: Look | null = null
 
   constructor(
     settings: DiskSettings,
@@ -69,8 +77,10 @@ export class DiskUse {
     for (const [principal, endedBytes] of this.#endedOf) {
       byPrincipal.set(principal, { liveBytes: 0, endedBytes })
     }
+    const seen = new Map<ExecutionId, number>()
     let totalBytes = 0
-    for (const { starter, bytes } of this.#live()) {
+    for (const { id, starter, bytes } of this.#live()) {
+      seen.set(id, bytes)
       totalBytes += bytes
       if (starter.exempt) continue
       const own = byPrincipal.get(starter.principal) ?? { liveBytes: 0, endedBytes: null }
@@ -78,16 +88,23 @@ export class DiskUse {
       byPrincipal.set(starter.principal, own)
     }
     const use = { totalBytes, byPrincipal }
-    this.#look = { use, atMs: nowMs }
+    this.#look = { use, seen, atMs: nowMs }
     return use
   }
 
-  ended({ starter, bytes }: LiveShare): void {
-    this.#look = null
+  /** Corrects the last look: with many starts and ends, each would need another otherwise. */
+  ended({ id, starter, bytes }: LiveShare): void {
     this.#endedBytes += bytes
+    const seenBytes = this.#look?.seen.get(id) ?? 0
+    this.#look?.seen.delete(id)
+    if (this.#look !== null) this.#look.use.totalBytes -= seenBytes
     if (starter.exempt) return
     const known = this.#endedOf.get(starter.principal) ?? null
-    this.#endedOf.set(starter.principal, known === null ? null : known + bytes)
+    const endedBytes = known === null ? null : known + bytes
+    this.#endedOf.set(starter.principal, endedBytes)
+    const own = this.#look?.use.byPrincipal
+    const liveBytes = (own?.get(starter.principal)?.liveBytes ?? 0) - seenBytes
+    own?.set(starter.principal, { liveBytes, endedBytes })
   }
 
   /** Whether the next housekeeping should not wait for its time. */
@@ -112,4 +129,8 @@ export class DiskUse {
 export function mayBeOver({ liveBytes, endedBytes }: PrincipalUse, shareBytes: number): boolean {
   if (endedBytes === null) return true
   return endedBytes > 0 && liveBytes + endedBytes > shareBytes
+}
+
+export function shareOf(id: ExecutionId, starter: Starter, facts: TranscriptFacts): LiveShare {
+  return { id, starter, bytes: retainedBytes(facts) }
 }

@@ -1,6 +1,6 @@
 import { ByteBudget } from "../execution/byte-budget.ts"
 import type { ExecutionId } from "../execution/id.ts"
-import { type ExecutionRecord, retainedBytes } from "../execution/record.ts"
+import type { ExecutionRecord } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { ExecutionSpec } from "../execution/spec.ts"
 import type { StopCause } from "../execution/state.ts"
@@ -10,7 +10,7 @@ import type { KeeperParams } from "../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../protocol/methods.ts"
 import { mostWaitingInputBytes, tooMuchInputWaits } from "../protocol/waiting-input.ts"
 import { Admission, type AdmissionSettings } from "./admission.ts"
-import type { DiskUse, LiveShare } from "./disk-use.ts"
+import { type DiskUse, type LiveShare, shareOf } from "./disk-use.ts"
 import { newRecord } from "./new-record.ts"
 import type { Starter, Stay } from "./places.ts"
 import { type Plan, type PlanSettings, planExecution, sameAsPlanned } from "./plan.ts"
@@ -254,7 +254,7 @@ export class Keeper {
     this.#live.set(id, supervision)
     this.#visits.set(id, visit)
     const leave = () => {
-      this.disk.ended({ starter: visit.starter, bytes: retainedBytes(supervision.transcriptFacts) })
+      this.disk.ended(shareOf(id, visit.starter, supervision.transcriptFacts))
       this.#live.delete(id)
       this.#visits.delete(id)
       visit.stay.end()
@@ -266,8 +266,7 @@ export class Keeper {
   *#liveShares(): Iterable<LiveShare> {
     for (const [id, { starter }] of this.#visits) {
       const supervision = this.#live.get(id)
-      if (supervision !== undefined)
-        yield { starter, bytes: retainedBytes(supervision.transcriptFacts) }
+      if (supervision !== undefined) yield shareOf(id, starter, supervision.transcriptFacts)
     }
   }
 
