@@ -38,6 +38,8 @@ describe("a cap on all transcripts", () => {
     expect(refused).toMatchObject({ reason: "DISK_FULL", details: { retry_after: 1 } })
     await more.execution.cancel()
     await live.execution.cancel()
+    // A cancel answers when the tree is gone, which is before the end is in the journal.
+    await Promise.all([more.ended(), live.ended()])
     const after = await Steered.start(client, { argv: ["echo", "again"] })
     await after.ended()
     expect(after.text).toBe("again\n")
