@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
+import type { RunAs } from "../execution/run-as.ts"
 import { changeableBy, closedTo } from "../process/user-reach.ts"
 import type { LaunchRules } from "./allowed-launch.ts"
 import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.ts"
@@ -17,18 +18,19 @@ type Options = Surroundings & {
 /** Reads the rules, and again at every SIGHUP; what is wrong then leaves the old ones in force. */
 export function watchPolicy(config: Config, options: Options): Result<PolicyWatch, string> {
   const { logger: log, say } = options
-  const first = readRules(config, options)
+  const first = readSafe(config, options)
   if (!first.ok) return first
   let current = first.value
-  const exposed = exposedTo(current, config.stateDir, options.self)
-  if (exposed !== null) return fail(exposed)
   for (const warning of current.warnings) say(`cc-executor: ${warning}`)
   const again = () => {
-    const next = readRules(config, options)
-    if (next.ok) {
-      current = next.value
-      log.info({ warnings: current.warnings }, "policy read again")
-    } else log.error({ why: next.failure }, "policy not read: the old one stays in force")
+    const next = readSafe(config, options)
+    const why = next.ok ? userChange(current.rules.user, next.value.rules.user) : next.failure
+    if (!next.ok || why !== null) {
+      log.error({ why }, "policy not read: the old one stays in force")
+      return
+    }
+    current = next.value
+    log.info({ warnings: current.warnings }, "policy read again")
   }
   if (current.rules.policy.kind === "allow-list") process.on("SIGHUP", again)
   return ok({
@@ -36,6 +38,20 @@ export function watchPolicy(config: Config, options: Options): Result<PolicyWatc
     programs: current.programs,
     [Symbol.dispose]: () => void process.off("SIGHUP", again),
   })
+}
+
+function readSafe(config: Config, options: Options): Result<ReadRules, string> {
+  const read = readRules(config, options)
+  if (!read.ok) return read
+  const exposed = exposedTo(read.value, config.stateDir, options.self)
+  return exposed === null ? read : fail(exposed)
+}
+
+/** Files are judged, and limits chosen, for the user that children had at the start. */
+function userChange(before: RunAs | null, now: RunAs | null): string | null {
+  if (before?.uid === now?.uid && before?.gid === now?.gid) return null
+  const change = `was ${before?.uid}:${before?.gid} and is ${now?.uid}:${now?.gid} by now`
+  return `The account that children are to run as ${change}: restart the service.`
 }
 
 /** What children of another user must not come near: keys, record, and the service itself. */

@@ -224,3 +224,58 @@ describe("a service does not start", () => {
     expect(said).toContain("is open to")
   })
 })
+
+describe("SIGHUP to a service whose children run as another user", () => {
+  const flags = { "run-as": "worker", "allowed-commands": "id" }
+
+  /** A service for which /etc/passwd is a file of this test's. */
+  async function withAccount(passwd: string, stateDir: string) {
+    const script = 'mount --bind "$0" /etc/passwd && exec "$@"'
+    const prefix = ["unshare", "--mount", "sh", "-c", script, passwd]
+    const service = await Service.start({ flags, prefix, stateDir, cwd: "/" })
+    const { session } = await admitted(service)
+    return { service, session }
+  }
+
+  const account = (id: number) => `root:x:0:0::/root:/bin/sh\nworker:x:${id}:${id}::/:/bin/sh\n`
+
+  asRoot("keeps the old policy when the account is another one by now", async () => {
+    const passwd = join(folder, "passwd")
+    writeFileSync(passwd, account(64_001))
+    const { service, session } = await withAccount(passwd, join(folder, "state-a"))
+    await using _service = service
+    using _session = session
+    expect((await session.run({ argv: ["id", "-u"] })).stdout).toBe("64001\n")
+
+    writeFileSync(passwd, account(64_002))
+    service.kill("SIGHUP")
+    await until("it is not read", () => logged(service, "was 64001:64001 and is 64002:64002"))
+    expect((await session.run({ argv: ["id", "-u"] })).stdout).toBe("64001\n")
+
+    writeFileSync(passwd, account(64_001))
+    service.kill("SIGHUP")
+    await until("it is read again", () => logged(service, "policy read again"))
+  })
+
+  asRoot("keeps the old policy when the state directory is open to that user", async () => {
+    const passwd = join(folder, "passwd")
+    writeFileSync(passwd, account(64_001))
+    const stateDir = join(folder, "state-b")
+    const { service, session } = await withAccount(passwd, stateDir)
+    await using _service = service
+    using _session = session
+
+    chmodSync(stateDir, 0o755)
+    service.kill("SIGHUP")
+
+    await until("it is not read", () => logged(service, "is open to worker"))
+    expect(logged(service, "the old one stays in force")).toBe(true)
+    chmodSync(stateDir, 0o700)
+    service.kill("SIGHUP")
+    await until("it is read again", () => logged(service, "policy read again"))
+  })
+})
+
+function logged(service: Service, text: string): boolean {
+  return service.log.some((line) => line.includes(text))
+}
