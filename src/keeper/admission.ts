@@ -9,7 +9,8 @@ export type AdmissionSettings = PlaceBounds & DiskSettings & { startsPerMinute: 
 
 /**
  * Whether somebody may start something now. A refusal here costs a few look-ups in memory: neither
- * the journal nor the disk is asked, so that a flood of requests holds nobody up.
+ * the journal nor the disk is asked, so that a flood of requests holds nobody up. Between the rate
+ * and the room, the keeper looks up an idempotency key.
  */
 export class Admission<Guest> {
   readonly places: Places<Guest>

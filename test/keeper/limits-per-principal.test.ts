@@ -144,6 +144,21 @@ describe("starts a minute", () => {
     expect(stateOf(keyed)).toBe("RATE_LIMITED")
     expect(asked).toEqual([])
   })
+
+  test("find an earlier start by its key where there is no room, by one look-up", () => {
+    using staged = stage({ maxExecutionsPerPrincipal: 1, maxQueuePerPrincipal: 1 })
+    const { start, asked } = staged
+    start(ann, "a1", { idempotency_key: "once" })
+    start(ann, "a2")
+    asked.length = 0
+
+    const repeated = start(ann, "a1", { idempotency_key: "once" })
+    const fresh = start(ann, "more", { idempotency_key: "another" })
+
+    expect(repeated).toMatchObject({ ok: true, value: { repeated: true } })
+    expect(stateOf(fresh)).toBe("AT_CAPACITY")
+    expect(asked).toEqual(["key", "key"])
+  })
 })
 
 describe("output of live executions", () => {
