@@ -46,7 +46,7 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
   const tarpit = new Tarpit((delayMs) => Bun.sleep(delayMs))
   const known = { ...access, allowedHosts: [...settings.listen.hosts, ...access.allowedHosts] }
   return {
-    callerOf: httpCaller(identify, access.messagesPerSecond, tarpit),
+    callerOf: httpCaller(identify, access.messagesPerSecond),
     socketDoor: openSocketDoor(known, identify, penalties),
     tickets,
     penalties,
@@ -58,14 +58,12 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
 }
 
 /** Over HTTP there is no session to count messages of: requests are counted by who asks. */
-function httpCaller(identify: Identify, perSecond: number, tarpit: Tarpit): CallerOf {
+function httpCaller(identify: Identify, perSecond: number): CallerOf {
   const requests = new TokenBuckets({ perSecond, burst: perSecond * 2 }, mostPrincipals)
-  return async (request, { peer }) => {
+  return (request, { peer }) => {
     if (peer === undefined) throw new Error("a request came from nowhere")
     const caller = paced(identify({ via: "http", peer, headers: request.headers, ticket: null }))
-    if (caller.ok) return ok({ ...caller.value, isGone: () => request.signal.aborted })
-    await tarpit.hold(caller.failure)
-    return caller
+    return caller.ok ? ok({ ...caller.value, isGone: () => request.signal.aborted }) : caller
   }
 
   function paced(caller: Result<Caller, Failure>): Result<Caller, Failure> {

@@ -92,6 +92,7 @@ export async function serveGateway(): Promise<number> {
     version: settings.version,
     callerOf: door.callerOf,
     issueTicket: (caller) => door.tickets.issue(caller),
+    tarpit: door.tarpit,
     health: {
       facts: () => ({
         uptime_s: (performance.now() - startedAtMs) / 1000,

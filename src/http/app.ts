@@ -1,5 +1,6 @@
 import { Hono, type MiddlewareHandler } from "hono"
 import type { Caller } from "../access/caller.ts"
+import type { Tarpit } from "../access/tarpit.ts"
 import type { Operations, Refusals } from "../gateway/ports.ts"
 import { refuse } from "./answer.ts"
 import { connectionOf } from "./connection.ts"
@@ -9,6 +10,7 @@ import { bodyBudget } from "./middleware/body-budget.ts"
 import { bodyLimit } from "./middleware/body-limit.ts"
 import { thrownError, unknownRoute } from "./middleware/errors.ts"
 import { headRequest } from "./middleware/head-request.ts"
+import { holdRefusals } from "./middleware/hold-refusals.ts"
 import { originCheck } from "./middleware/origin-check.ts"
 import { refusalAudit } from "./middleware/refusal-audit.ts"
 import { requestId } from "./middleware/request-id.ts"
@@ -40,6 +42,7 @@ export type HttpAppOptions = {
   allowedHosts: readonly string[]
   allowedOrigins: readonly string[]
   streams: StreamLimits
+  tarpit: Pick<Tarpit, "hold">
   /** Gives out tickets: see `Tickets`. */
   issueTicket: (caller: Caller) => string
   after?: After
@@ -60,7 +63,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
 
   const app = new Hono<HttpEnvironment>()
   app.use(requestId, requestLog(log), securityHeaders, headRequest)
-  app.use(refusalAudit(options.refusals), originCheck(options))
+  app.use(holdRefusals(options.tarpit), refusalAudit(options.refusals), originCheck(options))
   const limitBody = bodyLimit(options.maxMessageBytes)
   const budgetBodies = bodyBudget(options.maxMessageBytes)
   for (const endpoint of endpoints) {

@@ -18,6 +18,7 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
   const refusals = new NotedRefusals()
   const lines: Line[] = []
   const reasons: Unreadiness[] = []
+  const held: string[] = []
   const at = (level: string) => (facts: Record<string, unknown>, event: string) => {
     lines.push({ level, event, facts })
   }
@@ -35,6 +36,7 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
     allowedHosts: [],
     allowedOrigins: [],
     issueTicket: () => "a-ticket",
+    tarpit: { hold: async ({ reason }) => void held.push(reason) },
     streams: { maxStreams: 1000, maxStreamsPerPrincipal: 1000 },
     after: timers.after,
     ...change,
@@ -50,7 +52,7 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
     const execution = operations.add()
     return { execution, path: `/executions/${execution.record.id}` }
   }
-  return { app, operations, timers, refusals, lines, reasons, get, post, run }
+  return { app, operations, timers, refusals, lines, reasons, held, get, post, run }
 }
 
 export const healthFacts: HealthFacts = {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { failure } from "../../src/protocol/failure.ts"
 import { httpService, refusalOf } from "./http-service.ts"
 
 describe("every refusal", () => {
@@ -26,6 +27,16 @@ describe("every refusal", () => {
       ["METHOD_NOT_FOUND", { principal: null, address: "unix", via, method: "GET" }],
       ["FORBIDDEN", { principal: null, address: "unknown", via, method: "GET" }],
     ])
+  })
+
+  test("is held before it is told, so that who asks too fast must wait", async () => {
+    const { get, operations, held } = httpService()
+    operations.refusal = failure("RATE_LIMITED", "slowly", { retry_after: 1 })
+
+    const response = await get("/executions")
+
+    expect(await refusalOf(response)).toEqual([429, "RATE_LIMITED"])
+    expect(held).toEqual(["RATE_LIMITED"])
   })
 
   test("and nothing else", async () => {
