@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { noNamespace, WiredNamespace } from "../stress/support/faults/wired-namespace.ts"
 import { answerTo, noOtherUsers, statusIn, upgradeHeaders } from "../support/as-user.ts"
+import { auditAttempts, refusalCount } from "../support/audit-lines.ts"
 import { HttpTalk, refusalOf } from "../support/http-talk.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
@@ -162,8 +163,14 @@ describe("a token", () => {
     const statuses = answers.map(({ status }) => status)
     const late = answers.find(({ status }) => status === 429)
 
-    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(20)
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(5)
+    const wrong = statuses.filter((status) => status === 401).length
+    const hasty = statuses.filter((status) => status === 429).length
+    expect(wrong).toBeGreaterThanOrEqual(20)
+    expect(hasty).toBeGreaterThanOrEqual(5)
+    await until("a line for each of them", () => {
+      const noted = (reason: string) => refusalCount(guessed.stateDir, reason)
+      return noted("UNAUTHORIZED") === wrong && noted("RATE_LIMITED") === hasty
+    })
     expect(Number(late?.headers.get("retry-after"))).toBeGreaterThan(0)
     expect((await fetch(url, bearing(good))).status).toBe(200)
   })
@@ -245,6 +252,9 @@ describe("a ticket", () => {
 
     expect(expires_in).toBe(60)
     expect((await session.refused("execute", { command: "id" })).data.reason).toBe("FORBIDDEN")
+    const refusedTickets = () =>
+      auditAttempts(service.stateDir).filter(({ message }) => message?.includes("ticket")).length
+    await until("a line for the ticket that was used twice", () => refusedTickets() > 0)
     expect((await again.closed).code).toBe(notOpened)
     expect((await made.closed).code).toBe(notOpened)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { failure } from "../../src/protocol/failure.ts"
+import { failure as failed } from "../../src/protocol/failure.ts"
 import { httpService, refusalOf } from "./http-service.ts"
 
 describe("every refusal", () => {
@@ -31,7 +31,7 @@ describe("every refusal", () => {
 
   test("is held before it is told, so that who asks too fast must wait", async () => {
     const { get, operations, held } = httpService()
-    operations.refusal = failure("RATE_LIMITED", "slowly", { retry_after: 1 })
+    operations.refusal = failed("RATE_LIMITED", "slowly", { retry_after: 1 })
 
     const response = await get("/executions")
 
