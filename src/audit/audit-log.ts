@@ -5,7 +5,7 @@ import type { Audit, Clock, Log } from "../keeper/ports.ts"
 import { type AuditNote, FileBegan } from "../protocol/audit-entry.ts"
 import { type AuditFile, auditFile, auditFiles, firstLine } from "./audit-files.ts"
 import { type Link, nextLine } from "./chain.ts"
-import { mendEnd } from "./chain-end.ts"
+import { type Cut, mendEnd } from "./chain-end.ts"
 
 export type AuditLogSettings = {
   directory: string
@@ -58,9 +58,7 @@ export class AuditLog implements Audit, Disposable {
       this.#current = reopen(end.file)
       this.#keptFrom = FileBegan.safeParse(firstLine(end.file)?.json).data?.what.kept_from ?? 1
     }
-    if (!end.isSound) log.error({}, "the audit trail's end is damaged: a new chain begins")
-    const { cutBytes: cut_bytes } = end
-    if (cut_bytes > 0) this.note({ event: "recovered", outcome: "happened", what: { cut_bytes } })
+    for (const cut of end.cuts) this.#tellCut(cut)
   }
 
   /** The line that was written last. */
@@ -98,6 +96,14 @@ export class AuditLog implements Audit, Disposable {
     fs.fdatasyncSync(this.#current.fd)
     fs.closeSync(this.#current.fd)
     this.#current = null
+  }
+
+  #tellCut({ bytes, setAside }: Cut): void {
+    if (setAside === null) this.#log.warn({ bytes }, "the audit trail's unsound end is cut off")
+    else this.#log.error({ bytes, file: setAside }, "a damaged audit file is set aside")
+    const aside = setAside === null ? {} : { set_aside: setAside }
+    const what = { cut_bytes: bytes, ...aside }
+    this.note({ event: "recovered", outcome: "happened", what })
   }
 
   #append(notes: readonly AuditNote[], time: string): void {

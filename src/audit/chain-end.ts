@@ -1,44 +1,120 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync } from "node:fs"
-import { type AuditFile, auditFiles, mostLineBytes } from "./audit-files.ts"
-import { type Link, origin, readLine, splitLines } from "./chain.ts"
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from "node:fs"
+import {
+  type AuditFile,
+  auditFiles,
+  damagedFile,
+  mostLineBytes,
+  type SetAsideFile,
+} from "./audit-files.ts"
+import { type Link, newline, origin, readLine } from "./chain.ts"
 
 export type ChainEnd = {
   link: Link
   /** The file to go on with; null when a new one is needed. */
   file: AuditFile | null
-  /** Of a line that was not finished, and is gone now. */
-  cutBytes: number
-  /** Whether the last line could be understood: where not, the chain begins anew. */
-  isSound: boolean
+  /** What is no part of the trail any more, newest first. */
+  cuts: Cut[]
 }
 
-/** Where the chain ends, after a crash too: what is unfinished there is cut off. */
+/** Bytes after the last sound line of a file; of one without any, all, and where they are kept. */
+export type Cut = { bytes: number; setAside: string | null }
+
+/** Where the chain ends, after a crash too: what comes after its last sound line is cut off. */
 export function mendEnd(directory: string): ChainEnd {
-  let cutBytes = 0
+  const cuts: Cut[] = []
   for (const file of auditFiles(directory).toReversed()) {
-    const end = cutUnfinished(file)
-    cutBytes += end.cutBytes
-    if (end.lastLine !== null) {
-      const line = readLine(end.lastLine)
-      if (line !== null) return { link: line, file, cutBytes, isSound: true }
-      return { link: origin, file: null, cutBytes, isSound: false }
+    const { link, cutBytes, isBegun } = cutUnsound(file)
+    if (link === null && !isBegun) {
+      cuts.push({ bytes: cutBytes, setAside: setAside(directory, file).name })
+      continue
     }
+    if (cutBytes > 0) cuts.push({ bytes: cutBytes, setAside: null })
+    if (link !== null) return { link, file, cuts }
     // Nobody came to write its first line: the next file takes its place.
     rmSync(file.path)
   }
-  return { link: origin, file: null, cutBytes, isSound: true }
+  return { link: origin, file: null, cuts }
 }
 
-function cutUnfinished(file: AuditFile): { lastLine: Uint8Array | null; cutBytes: number } {
+type Found = {
+  /** The last sound line; null where there is none. */
+  link: Link | null
+  cutBytes: number
+  /** Whether all there is could be the beginning of a first line. */
+  isBegun: boolean
+}
+
+function cutUnsound(file: AuditFile): Found {
   const fd = openSync(file.path, "r+")
   try {
     const { size } = fstatSync(fd)
-    const tail = Buffer.alloc(Math.min(size, 2 * mostLineBytes))
-    readSync(fd, tail, 0, tail.length, size - tail.length)
-    const { lines, rest } = splitLines(tail)
-    if (rest.length > 0) ftruncateSync(fd, size - rest.length)
-    return { lastLine: lines.at(-1) ?? null, cutBytes: rest.length }
+    const last = lastSound(fd, size)
+    if (last === null) return { link: null, cutBytes: size, isBegun: isBeginning(fd, size) }
+    if (last.end < size) ftruncateSync(fd, last.end)
+    return { link: last.link, cutBytes: size - last.end, isBegun: true }
   } finally {
     closeSync(fd)
+  }
+}
+
+type Sound = { link: Link; end: number }
+
+/**
+ * However far back it is, with no more in memory than two lines may be long: the windows overlap by
+ * one, so that every line is whole in one of them.
+ */
+function lastSound(fd: number, size: number): Sound | null {
+  const window = Buffer.alloc(2 * mostLineBytes)
+  for (let end = size; end > 0; end -= mostLineBytes) {
+    const from = Math.max(0, end - window.length)
+    const length = readSync(fd, window, 0, end - from, from)
+    const found = lastSoundIn(window.subarray(0, length), from)
+    if (found !== null || from === 0) return found
+  }
+  return null
+}
+
+function lastSoundIn(bytes: Buffer, from: number): Sound | null {
+  let end = bytes.lastIndexOf(newline)
+  while (end >= 0) {
+    const before = end === 0 ? -1 : bytes.lastIndexOf(newline, end - 1)
+    // The first one may have begun before.
+    const isWhole = before >= 0 || from === 0
+    const line = isWhole ? readLine(bytes.subarray(before + 1, end)) : null
+    if (line !== null) {
+      const { number, hash } = line
+      return { link: { number, hash }, end: from + end + 1 }
+    }
+    end = before
+  }
+  return null
+}
+
+const beginning = '{"number":'
+
+function isBeginning(fd: number, size: number): boolean {
+  if (size >= mostLineBytes) return false
+  const bytes = Buffer.alloc(size)
+  readSync(fd, bytes, 0, size, 0)
+  const begins = bytes.subarray(0, beginning.length).toString("latin1")
+  return beginning.startsWith(begins) && !bytes.includes(newline)
+}
+
+/** Under a name that is no part of the trail, for somebody to look at. */
+function setAside(directory: string, file: AuditFile): SetAsideFile {
+  for (let nth = 1; ; nth += 1) {
+    const aside = damagedFile(directory, file.ordinal, nth)
+    if (existsSync(aside.path)) continue
+    renameSync(file.path, aside.path)
+    return aside
   }
 }

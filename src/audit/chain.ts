@@ -31,7 +31,8 @@ export type ReadLine = { body: Uint8Array; hash: string; number: number; json: o
 
 /** A line without its line end; null when it is none of this form. */
 export function readLine(bytes: Uint8Array): ReadLine | null {
-  const body = bytes.subarray(0, Math.max(0, bytes.length - endLength))
+  if (bytes.length <= endLength) return null
+  const body = bytes.subarray(0, bytes.length - endLength)
   const hash = end.exec(Buffer.from(bytes.subarray(body.length)).toString("latin1"))?.[1]
   if (hash === undefined) return null
   const json = parseObject(Buffer.from(bytes).toString("utf8"))

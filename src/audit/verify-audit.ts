@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { isErrno } from "../execution/errno.ts"
 import { FileBegan } from "../protocol/audit-entry.ts"
-import { type AuditFile, auditFiles } from "./audit-files.ts"
+import { type AuditFile, auditFiles, damagedFiles } from "./audit-files.ts"
 import { hashOf, type Link, readLine, splitLines } from "./chain.ts"
 
 export type AuditFault = {
@@ -30,7 +30,7 @@ export function verifyAudit(directory: string, noted: Link | null = null): Audit
   for (let tries = 1; ; tries += 1) {
     const files = auditFiles(directory)
     try {
-      return new Walk(files, noted).verdict()
+      return new Walk(files, damagedFiles(directory), noted).verdict()
     } catch (error) {
       // A service that is running may remove its oldest file at any moment, and tells of it.
       if (!isErrno(error, "ENOENT") || tries === mostTries) throw error
@@ -40,6 +40,7 @@ export function verifyAudit(directory: string, noted: Link | null = null): Audit
 
 class Walk {
   readonly #files: readonly AuditFile[]
+  readonly #damaged: readonly string[]
   readonly #noted: Link | null
   #from: number | null = null
   #keptFrom = 1
@@ -47,8 +48,9 @@ class Walk {
   #isNotedFound = false
   #unfinishedBytes = 0
 
-  constructor(files: readonly AuditFile[], noted: Link | null) {
+  constructor(files: readonly AuditFile[], damaged: readonly string[], noted: Link | null) {
     this.#files = files
+    this.#damaged = damaged
     this.#noted = noted
   }
 
@@ -69,7 +71,7 @@ class Walk {
       const fault = this.#fileFault(file)
       if (fault !== null) return fault
     }
-    return this.#missingFault() ?? this.#notedFault()
+    return this.#missingFault() ?? this.#notedFault() ?? this.#damagedFault()
   }
 
   #fileFault(file: AuditFile): AuditFault | null {
@@ -132,6 +134,16 @@ class Walk {
       : isAhead
         ? `ends the trail before line ${number}, which was noted: lines were removed`
         : `belongs to another trail: line ${number} had another hash when it was noted`
+    return { file, line: 0, why }
+  }
+
+  /** Nobody can tell what was in it, so nothing is intact as long as it is there. */
+  #damagedFault(): AuditFault | null {
+    const [file] = this.#damaged
+    if (file === undefined) return null
+    const why =
+      "was set aside when the service started: no line in it is sound, what it held is missing; " +
+      "look at it, then move it elsewhere"
     return { file, line: 0, why }
   }
 }

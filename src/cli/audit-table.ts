@@ -70,12 +70,19 @@ function whatText(entry: AuditEntry): string {
     case "service-ended":
       return `service ended: ${entry.what.why}`
     case "recovered":
-      return `${entry.what.cut_bytes} bytes of an unfinished line were cut off`
+      return recoveredText(entry.what)
     case "lines-lost":
       return `${entry.count} lines could not be written (${entry.what.why})`
     case "file-began":
       return `a new file began; kept from line ${entry.what.kept_from}`
   }
+}
+
+type Recovered = Extract<AuditEntry, { event: "recovered" }>["what"]
+
+function recoveredText({ cut_bytes, set_aside }: Recovered): string {
+  if (set_aside === undefined) return `${cut_bytes} bytes after the last sound line were cut off`
+  return `${cut_bytes} bytes without a sound line were set aside as ${set_aside}`
 }
 
 function attemptText(attempt: Attempt): string {

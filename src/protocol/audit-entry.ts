@@ -85,7 +85,10 @@ const ServiceEnded = z.object({
 const Recovered = z.object({
   event: z.literal("recovered"),
   outcome: happened,
-  what: z.object({ cut_bytes: count.describe("of a line that a crash left unfinished") }),
+  what: z.object({
+    cut_bytes: count.describe("that came after the last sound line, as a crash may leave them"),
+    set_aside: text(64).optional().describe("the file they are in: it had no sound line at all"),
+  }),
 })
 
 const LinesLost = z.object({

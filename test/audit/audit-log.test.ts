@@ -10,6 +10,7 @@ import {
 } from "node:fs"
 import { basename, join } from "node:path"
 import fc from "fast-check"
+import { mostLineBytes } from "../../src/audit/audit-files.ts"
 import { AuditLog } from "../../src/audit/audit-log.ts"
 import { verifyAudit } from "../../src/audit/verify-audit.ts"
 import { ManualClock } from "../support/manual-clock.ts"
@@ -160,18 +161,93 @@ describe("a trail that is opened again", () => {
     expect(verifyAudit(trail.directory).verified).toBe(true)
   })
 
-  test("with an end that nobody can read begins anew, and stays broken there", () => {
+  test.each([
+    ["zeros, as a loss of power leaves them", Buffer.alloc(300_000)],
+    ["a whole line that is none", Buffer.from("what is this?\n")],
+    ["many empty lines", Buffer.alloc(600_000, "\n")],
+    ["one line longer than any", Buffer.from(`${"x".repeat(400_000)}\nand more`)],
+  ])("loses nothing of what is sound before %s", (_, junk) => {
     using trail = new WrittenTrail()
     trail.note(3)
-    appendFileSync(trail.files[0] ?? "", "what is this?\n")
+    const [path = ""] = trail.files
+    const sound = readFileSync(path, "utf8")
+    appendFileSync(path, junk)
 
     trail.reopen()
     trail.note(1)
 
-    expect(trail.log.events).toEqual(["the audit trail's end is damaged: a new chain begins"])
-    const { verified, fault } = verifyAudit(trail.directory)
-    expect({ verified, line: fault?.line }).toEqual({ verified: false, line: 5 })
-    expect(trail.files).toHaveLength(2)
+    expect(trail.files).toEqual([path])
+    expect(readFileSync(path, "utf8")).toStartWith(sound)
+    expect(trail.lines.at(-2)).toMatchObject({
+      event: "recovered",
+      what: { cut_bytes: junk.length },
+    })
+    expect(trail.log.events).toEqual(["the audit trail's unsound end is cut off"])
+    expect(verifyAudit(trail.directory)).toMatchObject({ verified: true, from: 1 })
+  })
+
+  test("finds the last sound line wherever it lies before the junk", () => {
+    using written = new WrittenTrail()
+    written.note(3)
+    const sound = readFileSync(written.files[0] ?? "")
+
+    const lengths = fc.integer({ min: 1, max: 5 * mostLineBytes })
+    fc.assert(
+      fc.property(lengths, fc.constantFrom("\0", "\n", "{"), (length, filler) => {
+        using trail = new WrittenTrail()
+        const path = join(trail.directory, "00000001.jsonl")
+        writeFileSync(path, Buffer.concat([sound, Buffer.alloc(length, filler)]))
+        trail.reopen()
+
+        expect(trail.lines.at(-1)).toMatchObject({ number: 5, what: { cut_bytes: length } })
+        expect(readFileSync(path).subarray(0, sound.length)).toEqual(sound)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test("sets a file aside that has no sound line, goes on before it, and says so", () => {
+    using trail = new WrittenTrail({ fileBytes: 2000 })
+    trail.note(10)
+    const last = trail.files.at(-1) ?? ""
+    const { length } = readFileSync(last)
+    const before = trail.lines.findLast(({ event }) => event === "file-began")
+    writeFileSync(last, Buffer.alloc(length))
+
+    trail.reopen()
+
+    const aside = last.replace(".jsonl", ".damaged-1.jsonl")
+    expect(readFileSync(aside)).toEqual(Buffer.alloc(length))
+    const lines = readFileSync(last, "utf8").split("\n")
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ number: before?.["number"] })
+    expect(JSON.parse(lines[1] ?? "")).toMatchObject({
+      event: "recovered",
+      what: { cut_bytes: length, set_aside: basename(aside) },
+    })
+    expect(trail.log.events).toEqual(["a damaged audit file is set aside"])
+    const file = basename(aside)
+    expect(verifyAudit(trail.directory)).toMatchObject({ verified: false, fault: { file } })
+    rmSync(aside)
+    expect(verifyAudit(trail.directory)).toMatchObject({ verified: true, from: 1 })
+  })
+
+  test("keeps every file that it sets aside, under a name of its own", () => {
+    using trail = new WrittenTrail()
+    for (const text of ["first\n", "second\n"]) {
+      trail.note(1)
+      writeFileSync(join(trail.directory, "00000001.jsonl"), text)
+      trail.reopen()
+    }
+
+    expect(trail.files.map((path) => basename(path))).toEqual([
+      "00000001.damaged-1.jsonl",
+      "00000001.damaged-2.jsonl",
+      "00000001.jsonl",
+    ])
+    expect(trail.files.slice(0, 2).map((path) => readFileSync(path, "utf8"))).toEqual([
+      "first\n",
+      "second\n",
+    ])
   })
 })
 
