@@ -192,7 +192,8 @@ function redaction(): string {
     "why, and what to write instead.",
     "",
     "What may be the beginning of a match is held back until that is decided, at the latest when",
-    "the stream ends. An `idempotency_key` is kept as it is: put no secret into one.",
+    "the stream ends. An `idempotency_key` in which something matches is kept as its SHA-256: it",
+    "is still found when it is repeated, and a short secret can be guessed from that.",
   ].join("\n")
 }
 

@@ -11,6 +11,7 @@ import type { ControlResult, InputResult } from "../protocol/methods.ts"
 import { mostWaitingInputBytes, tooMuchInputWaits } from "../protocol/waiting-input.ts"
 import { Admission, type AdmissionSettings } from "./admission.ts"
 import { type DiskUse, type LiveShare, shareOf } from "./disk-use.ts"
+import { keptKey } from "./kept-key.ts"
 import { newRecord } from "./new-record.ts"
 import type { Starter, Stay } from "./places.ts"
 import { type Plan, type PlanSettings, planExecution, sameAsPlanned } from "./plan.ts"
@@ -102,13 +103,12 @@ export class Keeper {
     const { principal } = starter
     const tooMany = this.#admission.tooMany(starter)
     if (tooMany !== null) return fail(tooMany)
-    const key = request.idempotency_key
-    const fingerprint = key === undefined ? "" : this.#ports.fingerprint(request)
-    if (key !== undefined) {
-      const earlier = this.#ports.store.findByKey(principal, key)
-      const live = (id: ExecutionId) => this.#live.get(id)?.record
-      if (earlier !== null) return repeatedStart(key, fingerprint, earlier, live)
-    }
+    const { store, redaction } = this.#ports
+    const { idempotency_key } = request
+    const key = idempotency_key === undefined ? null : keptKey(idempotency_key, redaction)
+    const asked = key && { principal, key, fingerprint: this.#ports.fingerprint(request) }
+    const repeated = asked && repeatedStart(asked, store, (id) => this.#live.get(id)?.record)
+    if (repeated !== null) return repeated
     if (this.#isShuttingDown) {
       return fail(failure("SHUTTING_DOWN", "The service is shutting down: nothing new is started."))
     }
@@ -124,13 +124,12 @@ export class Keeper {
       id: this.#ports.newId(),
       principal,
       ranAs: plan.value.launch.user,
-      ...redactSpec(plan.value.spec, this.#ports.redaction),
+      ...redactSpec(plan.value.spec, redaction),
       containment: this.#ports.spawner.containment,
       state: { kind: mustWait ? "queued" : "starting" },
       createdAt: this.#ports.clock.now().toISOString(),
     })
-    const idempotency = key === undefined ? null : { principal, key, fingerprint }
-    const { store } = this.#ports
+    const idempotency = asked && { ...asked, key: asked.key.kept }
     if (!this.#ports.ifRoom(() => store.create(record, idempotency))) return diskFull
     const supervision = new Supervision(record, this.#settings.supervision, this.#ports)
     if (isFollowed) supervision.setDrivers(1, null)
@@ -146,8 +145,7 @@ export class Keeper {
       stay.end()
       // Nothing refused was partly done: the attempt leaves no execution behind.
       const isWithdrawn = this.#ports.withReserve(() => store.withdraw(record.id, idempotency))
-      if (!isWithdrawn)
-        void supervision.endUnstarted(startFailed(started.failure, this.#ports.redaction))
+      if (!isWithdrawn) void supervision.endUnstarted(startFailed(started.failure, redaction))
       return started
     }
     this.#enlist(supervision, { starter, stay })
