@@ -12,6 +12,7 @@ import { endNotes } from "./audit-notes.ts"
 import { factsOfRequest, factsOfSpec } from "./command-facts.ts"
 import type { Keeper } from "./keeper.ts"
 import type { Audit, Clock, Redaction } from "./ports.ts"
+import { redactMessage } from "./redact-message.ts"
 
 type Asked = Pick<Attempt, "method" | "execution_id" | "what">
 
@@ -103,7 +104,7 @@ export class AuditedKeeper {
   /** By the gateway, which has counted them already. */
   refusedElsewhere(refusals: readonly RefusedAttempt[]): void {
     for (const { message = "", ...refusal } of refusals) {
-      this.#audit.note({ ...refusal, message: this.#redacted(message) })
+      this.#audit.note({ ...refusal, message: redactMessage(message, this.#redaction) })
     }
   }
 
@@ -141,15 +142,12 @@ export class AuditedKeeper {
   ): Result<never, Failure> {
     const { reason } = failure
     const attempt: Attempt = { event: "attempt", ...origin, ...asked, outcome: "refused", reason }
-    const note = { ...attempt, message: this.#redacted(auditMessage(failure, env)) }
+    const message = redactMessage(auditMessage(failure, env), this.#redaction)
+    const note = { ...attempt, message }
     const taken = this.#refusals.take(JSON.stringify(attempt), note, this.#clock.monotonicMs())
     if (taken !== "counted") this.#audit.note(note)
     this.#timer ??= this.#clock.after(windowMs, () => this.#passWindow())
     return fail({ ...failure, audited: true })
-  }
-
-  #redacted(text: string): string {
-    return this.#redaction?.text(text).text ?? text
   }
 
   #passWindow(): void {

@@ -50,8 +50,14 @@ export const Attempt = z.object({
 })
 export type Attempt = z.infer<typeof Attempt>
 
-/** All that the gateway may note: whatever is allowed, the keeper has done. */
-export const RefusedAttempt = Attempt.extend({ outcome: z.literal("refused") })
+/**
+ * All that the gateway may note: whatever is allowed, the keeper has done. The message is cut far
+ * beyond what is noted of it: the patterns of the keeper would not find a secret that is cut in two.
+ */
+export const RefusedAttempt = Attempt.extend({
+  outcome: z.literal("refused"),
+  message: text(16_384).optional(),
+})
 export type RefusedAttempt = z.infer<typeof RefusedAttempt>
 
 const ExecutionEnded = z.object({

@@ -2,9 +2,11 @@ import { describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { CommandLine } from "../cli/command-line.ts"
+import { untilNoted } from "../support/audit-lines.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { filesWith } from "../support/files-with.ts"
 import { textOf } from "../support/following.ts"
+import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
@@ -147,6 +149,38 @@ describe("a secret in a request", () => {
       expect(JSON.stringify([receipt, await line.receipt()])).not.toContain(secret.second)
       expect(filesWith(service.stateDir, whole, secret.second, "hunter2")).toEqual([])
       expect(service.log.join("\n")).not.toContain(secret.second)
+    },
+    timeoutMs,
+  )
+})
+
+describe("a secret in what is refused", () => {
+  const key = (mark: string) => `-----BEGIN PRIVATE KEY-----\n${mark}\n`
+
+  test(
+    "is in no file, though it goes over line ends",
+    async () => {
+      const keys = "key = -----BEGIN PRIVATE KEY-----[A-Za-z0-9+/=\\s]*"
+      using setting = redacting(`${patterns}${keys}\n`)
+      await using service = await Service.start({ flags: setting.flags })
+      using session = await RawSession.open(await service.url())
+      const execute = { argv: ["true"], idempotency_key: key("LEAKEDBYKEY") }
+      const started = await session.call("execute", execute)
+      const { execution_id } = started
+      const refused: Array<[string, object]> = [
+        ["status", { execution_id: key("LEAKEDBYID") }],
+        ["attach", { execution_id, from: key("LEAKEDBYFROM") }],
+        ["execute", { ...execute, argv: ["false"] }],
+        ["execute", { argv: ["true"], labels: { ["x".repeat(480) + whole]: "long" } }],
+      ]
+
+      for (const [method, params] of refused) await session.refused(method, params)
+      const again = await session.call("execute", execute)
+
+      expect(again).toMatchObject({ execution_id, repeated: true })
+      await untilNoted(service.stateDir, { method: "attach", outcome: "refused" })
+      await untilNoted(service.stateDir, { method: "execute", reason: "INVALID_PARAMS" })
+      expect(filesWith(service.stateDir, "LEAKED", secret.first)).toEqual([])
     },
     timeoutMs,
   )
