@@ -3,6 +3,8 @@ import { readCommand } from "./words.ts"
 /** Of arguments and variables together; far more than a command needs, far less than it may be. */
 const mostBytes = 128 * 1024
 
+const mostNameTold = 200
+
 /** Why a program may not be named so where an allow-list rules; null when it may. */
 export function refusedName(name: string): string | null {
   if (name === "") return "the program's name is empty"
@@ -10,7 +12,9 @@ export function refusedName(name: string): string | null {
   const isPlain = /^(?:\/[^/]+)+$/.test(name) && !/\/\.{1,2}(?:\/|$)/.test(name)
   if (isPlain) return null
   const how = "by a bare name, or by an absolute path without `.` and `..`"
-  return `${JSON.stringify(name.slice(0, 200))} is not a plain name: name the program ${how}`
+  // Whole or not at all: half a secret is none that the patterns of the audit trail find.
+  const which = name.length > mostNameTold ? "what was given" : JSON.stringify(name)
+  return `${which} is not a plain name: name the program ${how}`
 }
 
 /** Why a command line is not even looked at where no shell may run it; null when it is. */

@@ -4,7 +4,8 @@ const leastSecretCharacters = 4
 
 /**
  * Why it was refused, without any value of the environment: messages for the caller may hold some,
- * such as the PATH in which a program was not found.
+ * such as the PATH in which a program was not found. Nor does it repeat a name that means nothing
+ * here, of which the caller is told no more than the beginning: no pattern finds half a secret.
  */
 export function auditMessage(
   { reason, message, details }: Failure,
@@ -12,6 +13,7 @@ export function auditMessage(
 ): string {
   const errno = details?.["errno"]
   if (reason === "SPAWN_FAILED" && typeof errno === "string") return couldNotStart(errno)
+  if (reason === "METHOD_NOT_FOUND") return "There is no such method, or no such path."
   // A longer one first: it may hold a shorter one.
   const values = Object.entries(env).toSorted(([, a], [, b]) => b.length - a.length)
   return values.reduce(

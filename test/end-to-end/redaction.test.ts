@@ -186,6 +186,29 @@ describe("a secret in what is refused", () => {
   )
 })
 
+describe("a secret in a name that means nothing here", () => {
+  test(
+    "is not repeated in the audit trail, not even in part",
+    async () => {
+      using setting = redacting(patterns)
+      await using service = await Service.start({ flags: setting.flags })
+      using session = await RawSession.open(await service.url())
+      const name = "x".repeat(75) + whole
+      const address = (await service.url(`/${name}`)).replace(/^ws/, "http")
+
+      const { message } = await session.refused(name)
+      const response = await fetch(address)
+
+      expect(message).toContain("There is no method")
+      expect(response.status).toBe(404)
+      await untilNoted(service.stateDir, { via: "http", reason: "METHOD_NOT_FOUND" })
+      await untilNoted(service.stateDir, { via: "websocket", reason: "METHOD_NOT_FOUND" })
+      expect(filesWith(service.stateDir, "xxx", secret.first)).toEqual([])
+    },
+    timeoutMs,
+  )
+})
+
 describe("a receipt on the command line", () => {
   test(
     "says what was taken out, and where",
