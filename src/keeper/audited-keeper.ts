@@ -5,7 +5,7 @@ import { fail, type Result } from "../execution/result.ts"
 import type { Attempt, Origin, RefusedAttempt } from "../protocol/audit-entry.ts"
 import { auditMessage } from "../protocol/audit-message.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
-import type { Failure } from "../protocol/failure.ts"
+import type { Failure, Reason } from "../protocol/failure.ts"
 import type { KeeperParams } from "../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../protocol/methods.ts"
 import { endNotes } from "./audit-notes.ts"
@@ -19,6 +19,14 @@ type Asked = Pick<Attempt, "method" | "execution_id" | "what">
 const windowMs = 1000
 /** Each is an attempt with its command. Past these, every further one gets its line at once. */
 const mostKinds = 1000
+
+/** For want of room, or for speed, whatever the command: a flood of those is one kind. */
+const aboutRoom: ReadonlySet<Reason> = new Set([
+  "RATE_LIMITED",
+  "AT_CAPACITY",
+  "SHUTTING_DOWN",
+  "DISK_FULL",
+] as const)
 
 /**
  * The keeper as the gateway reaches it: whatever is asked of it leaves a line in the audit trail.
@@ -50,8 +58,10 @@ export class AuditedKeeper {
     const { principal } = origin
     const started = this.#keeper.start({ principal, exempt }, request, follow)
     if (!started.ok) {
-      const asked = { method: "execute", what: factsOfRequest(request, this.#redaction) }
-      return this.#refused(origin, asked, started.failure, request.env)
+      const { failure } = started
+      const isAboutCommand = !aboutRoom.has(failure.reason)
+      const what = isAboutCommand ? { what: factsOfRequest(request, this.#redaction) } : {}
+      return this.#refused(origin, { method: "execute", ...what }, failure, request.env)
     }
     const { record, repeated } = started.value
     const what = factsOfSpec(record.spec)

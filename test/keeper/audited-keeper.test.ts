@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import type { Policy } from "../../src/execution/policy.ts"
 import { ok } from "../../src/execution/result.ts"
 import { AuditedKeeper } from "../../src/keeper/audited-keeper.ts"
 import { Keeper } from "../../src/keeper/keeper.ts"
@@ -14,14 +15,30 @@ import { temporaryTranscripts } from "../transcript/temporary-transcripts.ts"
 
 const origin = { principal: "alice", address: "192.0.2.7", via: "http" }
 
+const everything: Policy = { kind: "everything" }
+const nothingAllowed: Policy = {
+  kind: "allow-list",
+  programs: [],
+  directories: null,
+  variables: null,
+}
+
 /** A keeper in which everything waits, and one more is too many. */
-function audited() {
+function audited({ policy = everything, startsPerMinute = Infinity } = {}) {
   const clock = new ManualClock()
   const audit = new NotedAudit()
   const ports = keeperPorts(clock)
-  const settings = { ...keeperSettings, maxExecutions: 0, maxQueue: 1 }
+  const settings = {
+    ...keeperSettings,
+    maxExecutions: 0,
+    maxQueue: 1,
+    startsPerMinute: Math.min(startsPerMinute, keeperSettings.startsPerMinute),
+    plan: () => ({ ...keeperSettings.plan(), policy }),
+  }
   const keeper = new AuditedKeeper(new Keeper(settings, ports), audit, clock, null)
-  const start = (request: object) => keeper.start(origin, true, ExecuteParams.parse(request), false)
+  const exempt = startsPerMinute === Infinity
+  const start = (request: object) =>
+    keeper.start(origin, exempt, ExecuteParams.parse(request), false)
   const attempts = () => audit.notes.filter((note): note is Attempt => note.event === "attempt")
   return { clock, audit, ports, keeper, start, attempts }
 }
@@ -71,7 +88,7 @@ describe("what is asked of the keeper", () => {
     expect(removed).toMatchObject({ failure: { reason: "PROCESS_NOT_FOUND", audited: true } })
     expect(paused).toMatchObject({ failure: { reason: "PROCESS_NOT_FOUND", audited: true } })
     expect(attempts().slice(1)).toMatchObject([
-      { method: "execute", reason: "AT_CAPACITY", what: { argv: ["another"], env: ["TOKEN"] } },
+      { method: "execute", reason: "AT_CAPACITY" },
       { method: "remove", reason: "PROCESS_NOT_FOUND", execution_id: executionId },
       { method: "control", reason: "PROCESS_NOT_FOUND", what: { type: "PAUSE" } },
     ])
@@ -123,11 +140,27 @@ describe("refusals by the hundred", () => {
   })
 
   test("of different commands are told one by one, however many", () => {
-    const { start, attempts } = audited()
-    start({ argv: ["first"] })
+    const { start, attempts } = audited({ policy: nothingAllowed })
     for (let nth = 0; nth < 1500; nth += 1) start({ argv: [`command-${nth}`] })
 
-    expect(new Set(attempts().map(({ what }) => JSON.stringify(what))).size).toBe(1501)
+    expect(attempts()[0]).toMatchObject({ reason: "SECURITY_DENIED" })
+    expect(new Set(attempts().map(({ what }) => JSON.stringify(what))).size).toBe(1500)
+  })
+
+  test("for want of room or for speed are of one kind, whatever the command", () => {
+    const { clock, start, attempts } = audited({ startsPerMinute: 1 })
+    for (let nth = 0; nth < 500; nth += 1) start({ argv: ["x".repeat(3000), `${nth}`] })
+    clock.advance(1000)
+
+    const refused = attempts().slice(1)
+    expect(refused.map(({ reason }) => reason)).toEqual([
+      "AT_CAPACITY",
+      "RATE_LIMITED",
+      "AT_CAPACITY",
+      "RATE_LIMITED",
+    ])
+    expect(refused.reduce((sum, { count = 1 }) => sum + count, 0)).toBe(499)
+    expect(refused.filter(({ what }) => what !== undefined)).toEqual([])
   })
 
   test("are told at the end, when the service does not live to see the second", () => {
