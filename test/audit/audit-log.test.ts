@@ -53,6 +53,18 @@ describe("a line", () => {
     expect(verifyAudit(trail.directory).verified).toBe(true)
   })
 
+  test("is one line for readers that know other line ends than ours, too", () => {
+    using trail = new WrittenTrail()
+    const method = "a\u0085b\u2028c\u2029d\u000be\u000cf\u001cg\r\nh"
+    trail.audit.note(attempt({ method }))
+
+    const text = readFileSync(trail.files[0] ?? "", "utf8")
+
+    expect(text.split(/[\p{Cc}\p{Zl}\p{Zp}]/u)).toHaveLength(3)
+    expect(trail.lines[1]).toMatchObject({ method })
+    expect(verifyAudit(trail.directory).verified).toBe(true)
+  })
+
   test("can be read by the service's own user alone", () => {
     using trail = new WrittenTrail()
     trail.note(1)
