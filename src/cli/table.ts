@@ -59,11 +59,18 @@ export function cut(text: string, width: number): string {
   return `${shown}…`
 }
 
-/** What somebody else wrote, made harmless for a terminal and one line long. */
+/** What controls, orders or hides text: of no width, or not where it seems to stand. */
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
+/** What somebody else wrote, made harmless for a terminal, one line long, and all of it seen. */
 export function onOneLine(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
+  return text.replace(unseen, (character) => {
     const escaped = JSON.stringify(character).slice(1, -1)
-    return escaped === character ? `\\u00${character.charCodeAt(0).toString(16)}` : escaped
+    return escaped === character ? unitsOf(character) : escaped
   })
+}
+
+function unitsOf(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("")
 }
