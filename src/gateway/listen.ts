@@ -123,7 +123,10 @@ function tlsDoor<Session>(
   let front: TlsDoor | null = null
   const server = serveOn({ host: "127.0.0.1", port: 0, patienceS }, handlers, (inner) => {
     const outer = front?.peerOf(inner) ?? null
-    if (outer === null) return null
+    if (outer === null) {
+      events.refused({ ...inner, kind: "stranger", why: "the port behind it was called directly" })
+      return null
+    }
     const { address, port, local, subject } = outer
     return { kind: "tcp", peer: { address, port }, local, subject }
   })

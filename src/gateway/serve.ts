@@ -272,9 +272,15 @@ function open<Value>(value: Value | null): Value {
   return value
 }
 
+const unseen = {
+  full: { reason: "AT_CAPACITY", told: "TLS was refused" },
+  handshake: { reason: "UNAUTHORIZED", told: "TLS was refused" },
+  stranger: { reason: "FORBIDDEN", told: "TLS was passed by" },
+} as const
+
 /** It was turned away before it could ask for anything. */
 function unseenClient({ address, kind, why }: TlsRefusal): Refusal {
-  const reason = kind === "full" ? "AT_CAPACITY" : "UNAUTHORIZED"
-  const failure: Failure = { reason, message: `TLS was refused: ${why}.` }
+  const { reason, told } = unseen[kind]
+  const failure: Failure = { reason, message: `${told}: ${why}.` }
   return { principal: null, address, via: "tls", method: "connect", failure }
 }

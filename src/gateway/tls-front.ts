@@ -22,8 +22,11 @@ export type TlsPeer = {
 export type End = { address: string; port: number }
 
 export type TlsRefusal = End & {
-  /** `full`: for want of places here, and not for anything the client did. */
-  kind: "handshake" | "full"
+  /**
+   * `full`: for want of places here, and not for anything the client did. `stranger`: it came to the
+   * plain server, past TLS.
+   */
+  kind: "handshake" | "full" | "stranger"
   why: string
 }
 

@@ -69,6 +69,8 @@ describe("a service with a certificate", () => {
 
     expect(response.status).toBe(403)
     expect((await session.closed).code).toBe(1006)
+    const noted = await untilNoted(service.stateDir, { via: "tls", reason: "FORBIDDEN" })
+    expect(noted).toMatchObject({ principal: null, address: "127.0.0.1", method: "connect" })
   })
 
   test("shows a new one to new clients, and the output of open sessions goes on", async () => {

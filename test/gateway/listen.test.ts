@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { type Handlers, listen } from "../../src/gateway/listen.ts"
+import type { TlsRefusal } from "../../src/gateway/tls-front.ts"
 import type { TlsFiles } from "../../src/gateway/tls-material.ts"
 import { Authority } from "../support/certificates.ts"
 import { listeningPorts } from "../support/listening-ports.ts"
@@ -58,6 +59,7 @@ describe("the plain port behind TLS", () => {
     expect(opened).toHaveLength(3) // of TLS: 127.0.0.1 and ::1
     expect(response.status).toBe(403)
     expect(place.requests).toBe(0)
+    expect(place.refusals).toMatchObject([{ address: "127.0.0.1", kind: "stranger" }])
   })
 })
 
@@ -89,12 +91,15 @@ async function open(tls: TlsFiles | null) {
   const counting = handlers(() => {
     requests += 1
   })
-  const opened = await listen({ ...hosts, socketPath, tls }, counting, events)
+  const refusals: TlsRefusal[] = []
+  const noting = { ...events, refused: (refusal: TlsRefusal) => void refusals.push(refusal) }
+  const opened = await listen({ ...hosts, socketPath, tls }, counting, noting)
   if (!opened.ok) throw new Error(opened.failure.message)
   const { port } = opened.value
   return {
     port,
     socketPath,
+    refusals,
     get requests() {
       return requests
     },
