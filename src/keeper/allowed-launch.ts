@@ -55,14 +55,14 @@ export function checkWords(
   return ok(null)
 }
 
-/** Where the child starts: the real path where the policy has a say about it. */
+/** Where the child starts: the real path where policy or user have a say about it. */
 export function plannedDirectory(
   asked: string | undefined,
   { policy, cwd, user }: LaunchRules,
   programs: Programs,
-): Result<string, Failure> {
+): Result<{ cwd: string; cwdIsReal: boolean }, Failure> {
   const directories = policy.kind === "everything" ? null : policy.directories
-  if (directories === null && user === null) return ok(asked ?? cwd)
+  if (directories === null && user === null) return ok({ cwd: asked ?? cwd, cwdIsReal: false })
   const [first = cwd] = directories === null || isWithin(directories, cwd) ? [cwd] : directories
   const path = resolve(cwd, asked ?? first)
   const outside = `the working directory ${path} is in none of the policy's directories`
@@ -72,8 +72,10 @@ export function plannedDirectory(
     const { errno, message } = found.failure
     return fail(failure("SPAWN_FAILED", `Could not start: ${message}.`, { errno }))
   }
-  if (directories === null) return ok(path)
-  return isWithin(directories, found.value) ? ok(found.value) : denied("directory", outside)
+  if (directories !== null && !isWithin(directories, found.value)) {
+    return denied("directory", outside)
+  }
+  return ok({ cwd: found.value, cwdIsReal: true })
 }
 
 /** The file to execute, and the name it is told: with an allow-list, what was listed. */

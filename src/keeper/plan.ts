@@ -46,7 +46,7 @@ export function planExecution(
   if (request.terminal !== undefined) env["TERM"] ??= "xterm-256color"
   const directory = plannedDirectory(request.cwd, settings, programs)
   if (!directory.ok) return directory
-  const cwd = directory.value
+  const { cwd, cwdIsReal } = directory.value
   const where = { path: env["PATH"] ?? "", cwd }
   const program = plannedProgram(wanted.value, where, settings.policy, programs)
   if (!program.ok) return program
@@ -82,6 +82,7 @@ export function planExecution(
       argv: [program.value.file, ...argv.slice(1)],
       argv0: program.value.argv0,
       cwd,
+      cwdIsReal,
       env,
       stdin: spec.stdin,
       terminal,

@@ -46,6 +46,8 @@ export type Launch = {
   /** What the program is told its own name is; null for its path. */
   argv0: string | null
   cwd: string
+  /** Whether that was judged, as a path without links: then it starts there, or not at all. */
+  cwdIsReal: boolean
   env: Record<string, string>
   stdin: "closed" | "pipe"
   terminal: TerminalSize | null

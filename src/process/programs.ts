@@ -5,7 +5,8 @@ import { fail, ok, type Result } from "../execution/result.ts"
 import { mayAccess, type RunAs } from "../execution/run-as.ts"
 import type { Program, Programs, SpawnFailure } from "../keeper/ports.ts"
 import { programFiles } from "./program-files.ts"
-import { closedTo } from "./user-reach.ts"
+import { cannotEnter, holdDirectory } from "./starting-place.ts"
+import { closedTo, notFor } from "./user-reach.ts"
 
 /**
  * Finds programs on this machine as execvp would, and says why when it cannot: for the service's
@@ -69,22 +70,11 @@ function mayExecute(user: RunAs, realPath: string): boolean {
 function realDirectory(path: string, user: RunAs | null): Result<string, SpawnFailure> {
   try {
     const realPath = realpathSync(path)
-    if (!statSync(realPath).isDirectory()) {
-      const message = `the working directory ${path} is not a directory`
-      return fail({ errno: "ENOTDIR", message })
-    }
-    // A child enters it before it becomes the user, who could not have.
-    const closed = user === null ? null : closedTo(user, realPath)
-    if (user === null || closed === null) return ok(realPath)
-    return fail({ errno: "EACCES", message: `the working directory ${notFor(user, closed)}` })
+    const held = holdDirectory(realPath, user)
+    if (!held.ok) return held
+    held.value[Symbol.dispose]()
+    return ok(realPath)
   } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === null) throw error
-    const why = errno === "ENOENT" ? "does not exist" : `cannot be entered (${errno})`
-    return fail({ errno, message: `the working directory ${path} ${why}` })
+    return fail(cannotEnter(path, error))
   }
-}
-
-function notFor(user: RunAs, path: string): string {
-  return `${path} is closed to ${user.user ?? `uid ${user.uid}`}, whom children run as`
 }

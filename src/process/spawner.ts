@@ -1,4 +1,4 @@
-import { closeSync, fchownSync, statSync, writeFileSync } from "node:fs"
+import { closeSync, fchownSync, writeFileSync } from "node:fs"
 import { errnoOf, isErrno } from "../execution/errno.ts"
 import type { ProcessIdentity, ResourceUse } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
@@ -18,6 +18,7 @@ import type { Reaper } from "./reaper.ts"
 import { holdAgain, holdByRlimits } from "./rlimits.ts"
 import { signalProcess } from "./signal-process.ts"
 import { SIGKILL, signalName } from "./signals.ts"
+import { startingPlace } from "./starting-place.ts"
 
 /** When memory runs out, the kernel should take a child, not the one who keeps the record. */
 const childOomScore = "500"
@@ -31,8 +32,9 @@ export function spawnChild(
   containment: Containment,
   reaper: Reaper,
 ): Result<Child, SpawnFailure> {
-  const missing = missingDirectory(launch.cwd)
-  if (missing !== null) return fail(missing)
+  const place = startingPlace(launch)
+  if (!place.ok) return place
+  using directory = place.value
   let enclosure: Enclosure | null = null
   try {
     enclosure = containment.enclose(launch.executionId, launch.limits)
@@ -40,7 +42,7 @@ export function spawnChild(
       launch.terminal === null ? openPipes(launch) : openTerminal(launch.terminal, launch.user)
     using parentsShare = new DisposableStack()
     parentsShare.defer(stdio.closeChildEnds)
-    return ok(start(launch, enclosure, stdio, reaper))
+    return ok(start({ ...launch, cwd: directory.path }, enclosure, stdio, reaper))
   } catch (error) {
     enclosure?.remove()
     // Bun has errors without a number too: no terminal to be had is one.
@@ -244,18 +246,6 @@ function useOf(enclosure: Enclosure, subprocess: Bun.Subprocess): ResourceUse {
   const cpu = subprocess.resourceUsage()?.cpuTime
   if (cpu === undefined) return use
   return { ...use, cpuUserMs: Number(cpu.user) / 1000, cpuSystemMs: Number(cpu.system) / 1000 }
-}
-
-function missingDirectory(cwd: string): SpawnFailure | null {
-  try {
-    if (statSync(cwd).isDirectory()) return null
-    return { errno: "ENOTDIR", message: `the working directory ${cwd} is not a directory` }
-  } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === null) throw error
-    const why = errno === "ENOENT" ? "does not exist" : `cannot be entered (${errno})`
-    return { errno, message: `the working directory ${cwd} ${why}` }
-  }
 }
 
 function messageOf(error: unknown): string {

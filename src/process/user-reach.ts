@@ -57,8 +57,12 @@ function waysTo(path: string): string[] {
   return [path, ...waysTo(join(target, path.slice(link.length)))]
 }
 
+export function notFor(user: RunAs, path: string): string {
+  return `${path} is closed to ${user.user ?? `uid ${user.uid}`}, whom children run as`
+}
+
 /** From the root down to the path itself. */
-function ancestors(path: string): string[] {
+export function ancestors(path: string): string[] {
   const parent = dirname(path)
   return parent === path ? [path] : [...ancestors(parent), path]
 }

@@ -106,6 +106,24 @@ describe("with an allow-list", () => {
     })
   })
 
+  test("a directory is held to its real path where list or user judge it, else nowhere", () => {
+    const { policy } = allowing("ls")
+    const within = { policy: { ...policy, directories: ["/elsewhere"] } }
+    const user = { uid: 7, gid: 7, user: null, home: "/", shell: "/bin/sh" }
+    const real = { cwd: "/elsewhere", cwdIsReal: true }
+    const asked = { cwd: "/link", cwdIsReal: false }
+
+    for (const [rules, launch] of [
+      [within, real],
+      [{ user }, real],
+      [{ policy }, asked],
+      [{}, asked],
+    ] as const)
+      expect(plan({ argv: ["ls"], cwd: "/link" }, rules)).toMatchObject({
+        value: { spec: { cwd: launch.cwd }, launch },
+      })
+  })
+
   test("a link out of the directories is refused; nowhere is the first of them", () => {
     const { policy } = allowing("ls")
     const inWork = { policy: { ...policy, directories: ["/link/work"] } }

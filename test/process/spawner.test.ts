@@ -54,6 +54,7 @@ function limited(script: string): Launch {
     argv: ["/bin/sh", "-c", script],
     argv0: null,
     cwd: "/",
+    cwdIsReal: true,
     env: { PATH: "/usr/bin:/bin" },
     stdin: "closed",
     terminal: null,
