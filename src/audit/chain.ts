@@ -22,7 +22,7 @@ export function nextLine(after: Link, note: AuditNote, time: string): { line: st
   return { line: `${body}${beforeHash}${hash}${afterHash}\n`, link: { number, hash } }
 }
 
-/** JSON leaves U+0085, U+2028 and U+2029 as they are, and many a reader takes them for line ends. */
+/** JSON leaves U+0085, U+2028 and U+2029 as they are; many a reader takes them for line ends. */
 function oneLine(json: string): string {
   return json.replace(/[\u0085\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`

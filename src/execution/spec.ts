@@ -30,7 +30,7 @@ export const LimitHolder = z
   .describe("a cgroup counts the whole tree, an rlimit each process by itself")
 export type LimitHolder = z.infer<typeof LimitHolder>
 
-/** What holds an execution to each limit; null where nothing has to, or somebody was without. */
+/** What holds an execution to each limit; null where nothing does, or nothing has to. */
 export const LimitsHeldBy = z.object({
   memoryBytes: LimitHolder.nullable(),
   cpus: LimitHolder.nullable(),

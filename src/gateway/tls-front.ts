@@ -23,8 +23,8 @@ export type End = { address: string; port: number }
 
 export type TlsRefusal = End & {
   /**
-   * `full`: for want of places here, and not for anything the client did. `stranger`: it came to the
-   * plain server, past TLS.
+   * `full`: for want of places here, and not for anything the client did. `stranger`: it came to
+   * the plain server, past TLS.
    */
   kind: "handshake" | "full" | "stranger"
   why: string

@@ -83,8 +83,8 @@ export class Keeper {
     return this.#live.size
   }
 
-  live(): Supervision[] {
-    return [...this.#live.values()]
+  records(): ExecutionRecord[] {
+    return [...this.#live.values()].map((supervision) => supervision.record)
   }
 
   find(id: ExecutionId): Supervision | null {

@@ -1,4 +1,3 @@
-import type { ExecutionSpec } from "../execution/spec.ts"
 import type { Clock } from "./ports.ts"
 
 /**
@@ -34,14 +33,4 @@ export class Lease implements Disposable {
     this.#timer?.[Symbol.dispose]()
     this.#timer = null
   }
-}
-
-/** Null where an execution goes on without its driver. */
-export function leaseOf(
-  { onDisconnect }: Pick<ExecutionSpec, "onDisconnect">,
-  clock: Clock,
-  durationMs: number,
-  ranOut: () => void,
-): Lease | null {
-  return onDisconnect === "cancel" ? new Lease(clock, durationMs, ranOut) : null
 }

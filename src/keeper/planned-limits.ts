@@ -44,7 +44,7 @@ const kinds = [
 ] as const
 
 export const whatItNeeds = {
-  memory: "it needs a cgroup controller, or Linux's rlimits",
+  memory: "it needs a cgroup controller, or the program prlimit (util-linux)",
   cpu: "it needs a cgroup controller",
   pids: "it needs a cgroup controller, or children that do not run as root",
 }
@@ -92,15 +92,4 @@ export function tooMuchAsked(
     return failure("INVALID_PARAMS", message, { limit: name, most })
   }
   return null
-}
-
-/** What may be claimed when some limits were not held by what was to hold them; null: the same. */
-export function claimingLess(
-  spec: ExecutionSpec,
-  unheld: ReadonlySet<keyof LimitsHeldBy>,
-): ExecutionSpec | null {
-  const claimed = [...unheld].filter((limit) => spec.limitsHeldBy[limit] !== null)
-  if (claimed.length === 0) return null
-  const less = Object.fromEntries(claimed.map((limit) => [limit, null]))
-  return { ...spec, limitsHeldBy: { ...spec.limitsHeldBy, ...less } }
 }

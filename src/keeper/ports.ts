@@ -90,8 +90,6 @@ export interface Child {
   use(): ResourceUse
   /** Whether the kernel ended a member because its memory limit was reached. */
   ranOutOfMemory(): boolean
-  /** Limits whom it finds without a limit; answers which limits somebody was without. */
-  holdLimits(): ReadonlySet<keyof LimitsHeldBy>
   /** Closes every descriptor and forgets the tree. The tree must be empty or given up. */
   [Symbol.dispose](): void
 }

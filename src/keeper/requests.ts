@@ -55,7 +55,7 @@ function handle(
       audited.refusedElsewhere(keeperMethods.audit.params.parse(params).refusals)
       return ok({})
     case "live":
-      return ok({ records: keeper.live().map(({ record }) => record) })
+      return ok({ records: keeper.records() })
     case "find": {
       const { executionId } = keeperMethods.find.params.parse(params)
       return ok({ record: keeper.find(executionId)?.record ?? null })

@@ -85,7 +85,6 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   stack.use(every(surveyMs, log, () => keeper.disk.needsTidying() && keepHouse()))
   stack.use(every(housekeepingMs, log, () => audit.sync()))
   stack.use(every(surveyMs, log, surveyOf(machine.forest, remember)))
-  stack.use(every(surveyMs, log, () => keeper.live().forEach((one) => one.holdLimits())))
   keepHouse()
   const { mode: containment } = machine.containment
   const facts = { containment, lost }

@@ -2,20 +2,19 @@ import type { ExecutionRecord, Position, Survivor } from "../execution/record.ts
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { TerminalSize } from "../execution/spec.ts"
 import { type ExecutionEvent, type StopCause, transition } from "../execution/state.ts"
-import { type Failure, withDetails } from "../protocol/failure.ts"
+import { type Failure, failure, withDetails } from "../protocol/failure.ts"
 import type { InputResult } from "../protocol/methods.ts"
 import { leavesNothing, lingerUntilEmpty, readToTheEnd } from "./draining.ts"
 import { endedRecord } from "./ended-record.ts"
 import { InputQueue } from "./input-queue.ts"
-import { type Lease, leaseOf } from "./lease.ts"
-import { claimingLess } from "./planned-limits.ts"
+import { Lease } from "./lease.ts"
 import type { Child, Launch, TranscriptWriter } from "./ports.ts"
 import { Recorder } from "./recorder.ts"
 import { RunningClocks } from "./running-clocks.ts"
 import { nothingStopped, type StopReport, stopAtAnyRate, stopTree } from "./stopping.ts"
 import type { SupervisionPorts, SupervisionSettings } from "./supervision-ports.ts"
 import { Turns } from "./turns.ts"
-import { noInput, noTerminal, notSpawned, wrongState } from "./wrong-state.ts"
+import { noInput, noTerminal, wrongState } from "./wrong-state.ts"
 
 /** Runs one execution from its start to its end, and is the only one to change its record. */
 export class Supervision {
@@ -40,8 +39,9 @@ export class Supervision {
     this.#settings = settings
     this.#ports = ports
     this.#clocks = new RunningClocks(record.spec, ports.clock, (cause) => void this.stop(cause))
+    const isLeased = record.spec.onDisconnect === "cancel"
     const leaseEnds = () => void this.stop("disconnected")
-    this.#lease = leaseOf(record.spec, ports.clock, settings.disconnectLeaseMs, leaseEnds)
+    this.#lease = isLeased ? new Lease(ports.clock, settings.disconnectLeaseMs, leaseEnds) : null
   }
 
   /** Resolves, and never rejects, with the record of the end. */
@@ -74,7 +74,10 @@ export class Supervision {
     const { clock, transcripts } = this.#ports
     const { id, spec } = this.#record
     const spawned = this.#ports.spawner.spawn(launch)
-    if (!spawned.ok) return notSpawned(spawned.failure)
+    if (!spawned.ok) {
+      const { errno, message } = spawned.failure
+      return fail(failure("SPAWN_FAILED", `Could not start: ${message}.`, { errno }))
+    }
     const child = spawned.value
     const transcript = transcripts.create(id, spec.budget, () =>
       this.#ports.journal(null, this.record),
@@ -131,8 +134,9 @@ export class Supervision {
 
   /** Answers how many processes it reached. */
   signal(signal: number): Result<number, Failure> {
-    if (this.#child === null) return wrongState(this.#record.state, "signaled")
-    return ok(this.#child.tree.signal(signal))
+    const child = this.#child
+    if (child === null) return wrongState(this.#record.state, "signaled")
+    return ok(child.tree.signal(signal))
   }
 
   async write(
@@ -148,21 +152,14 @@ export class Supervision {
   }
 
   resize(size: TerminalSize): Result<Record<string, never>, Failure> {
+    const child = this.#child
     const { spec, state } = this.#record
-    if (this.#child === null) return wrongState(state, "resized")
+    if (child === null) return wrongState(state, "resized")
     if (spec.terminal === null) return noTerminal(state)
-    this.#child.resize(size)
+    child.resize(size)
     this.#transcript?.appendResize(size, this.#ports.clock.now())
     this.#record = { ...this.#record, spec: { ...spec, terminal: size } }
     return ok({})
-  }
-
-  /** Who was found without a limit had run without it: the record claims it no longer. */
-  holdLimits(): void {
-    const spec = this.#child && claimingLess(this.#record.spec, this.#child.holdLimits())
-    if (spec === null) return
-    this.#record = { ...this.#record, spec }
-    this.#ports.journal(null, this.record)
   }
 
   /** Who holds the lease of `on_disconnect: cancel`, and what every driver has taken. */
@@ -197,7 +194,9 @@ export class Supervision {
       await recorder.abandon()
       return this.#end({ kind: "lost", reason: "SIGKILL did not end it: see the survivors" })
     }
-    const isTooLarge = exit.kind === "signaled" && child.ranOutOfMemory()
+    // Kills by the machine's own memory killer are counted there too: those are no limit's doing.
+    const isLimited = exit.kind === "signaled" && this.#record.spec.limits.memoryBytes !== null
+    const isTooLarge = isLimited && child.ranOutOfMemory()
     if (isTooLarge) this.#apply({ kind: "stop-requested", cause: "out-of-memory" })
     const exited = { kind: "leader-exited", exit } as const
     const isAllOver = await leavesNothing(child.tree, recorder)
@@ -272,10 +271,11 @@ export class Supervision {
   /** Order: the last byte, on disk; the end, journaled with its receipt; then everybody is told. */
   async #end(...events: ExecutionEvent[]): Promise<void> {
     this.#lease?.[Symbol.dispose]()
-    await this.#transcript?.sync().catch((error: unknown) => this.#ports.broke(this.record, error))
+    const transcript = this.#transcript
+    await transcript?.sync().catch((error: unknown) => this.#ports.broke(this.record, error))
     const ending = {
       use: this.#child?.use() ?? this.#record.use,
-      hashes: this.#transcript?.hashes() ?? null,
+      hashes: transcript?.hashes() ?? null,
       survivors: this.#record.survivors,
       endedAt: this.#ports.clock.now().toISOString(),
     }
@@ -284,7 +284,7 @@ export class Supervision {
     this.#child = null
     await this.#ports.journalEnd(events, record)
     this.#record = record
-    this.#transcript?.[Symbol.dispose]()
+    transcript?.[Symbol.dispose]()
     this.#ports.changed(record)
     this.#ended.resolve(record)
   }

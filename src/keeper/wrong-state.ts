@@ -2,7 +2,6 @@ import type { ExecutionId } from "../execution/id.ts"
 import { fail, type Result } from "../execution/result.ts"
 import type { ExecutionState, StateKind } from "../execution/state.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
-import type { SpawnFailure } from "./ports.ts"
 
 /** It is not in a state in which that could be done to it. */
 export function wrongState({ kind }: ExecutionState, verb: string): Result<never, Failure> {
@@ -31,8 +30,4 @@ export function tooLate(
   const why = state === "ended" ? "has ended" : `was left ${state}`
   const message = `Execution ${id} ${why}: ${verb} comes too late.`
   return fail(failure("WRONG_STATE", message, { state }))
-}
-
-export function notSpawned({ errno, message }: SpawnFailure): Result<never, Failure> {
-  return fail(failure("SPAWN_FAILED", `Could not start: ${message}.`, { errno }))
 }

@@ -8,7 +8,6 @@ import { signalProcess } from "./signal-process.ts"
 import { SIGKILL } from "./signals.ts"
 
 const freezeLimitMs = 5000
-const standStillLimitMs = 100
 const removeRetryMs = 20
 const mostRemoveTries = 50
 
@@ -58,21 +57,6 @@ export class CgroupTree implements ProcessTree {
       }
       await Bun.sleep(1)
     }
-  }
-
-  /**
-   * Nobody in it runs until this is disposed of, so that no fork is under way: its child is on no
-   * list yet. Waits only for a moment, as the caller does nothing else meanwhile; who is asleep in
-   * the kernel for longer than that goes on by the time it wakes up.
-   */
-  standStill(): Disposable {
-    this.#write("cgroup.freeze", "1")
-    const deadline = performance.now() + standStillLimitMs
-    while (!this.#events().includes("frozen 1") && this.#isPopulated()) {
-      if (performance.now() > deadline) break
-      Bun.sleepSync(0.1)
-    }
-    return { [Symbol.dispose]: () => this.thaw() }
   }
 
   thaw(): void {

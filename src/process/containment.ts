@@ -17,8 +17,6 @@ export interface Enclosure {
   enter(leader: ProcessIdentity): ProcessTree
   /** Its members as of this very moment. */
   membersNow(): ProcessIdentity[]
-  /** Until it is disposed of, nobody in it starts anything, where the kernel can see to that. */
-  standStill(): Disposable
   use(): ResourceUse
   hasRunOutOfMemory(): boolean
   remove(): void
@@ -72,7 +70,6 @@ function byCgroup(base: CgroupBase, rlimits: LimitsHeldBy): Containment {
         cgroup: path,
         enter: (leader) => tree.ledBy(leader),
         membersNow: () => tree.members(),
-        standStill: () => tree.standStill(),
         use: () => tree.use(),
         hasRunOutOfMemory: () => hasRunOutOfMemory(path),
         remove: () => tree.remove(),
@@ -97,7 +94,6 @@ function bestEffort(forest: Forest, why: string, holders: LimitsHeldBy): Contain
           return new BestEffortTree(id, forest)
         },
         membersNow: () => forest.membersNow(id),
-        standStill: () => ({ [Symbol.dispose]() {} }),
         use: () => unknownResourceUse,
         hasRunOutOfMemory: () => false,
         remove: () => forest.fell(id),

@@ -136,7 +136,7 @@ export function getRlimit(pid: number, resource: number): Rlimit | null {
 }
 
 /** False when there is no such process, or it may not be limited by us. */
-export function setRlimit(pid: number, resource: number, { soft, hard }: Rlimit): boolean {
+function setRlimit(pid: number, resource: number, { soft, hard }: Rlimit): boolean {
   const wanted = new BigUint64Array([soft, hard])
   return symbols.prlimit(pid, resource, ptr(wanted), null) === 0
 }

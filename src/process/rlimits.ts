@@ -1,89 +1,53 @@
-import type { ProcessIdentity } from "../execution/record.ts"
+import { existsSync } from "node:fs"
 import type { LimitsHeldBy, ResourceLimits } from "../execution/spec.ts"
-import { getRlimit, RLIMIT_DATA, RLIMIT_NPROC, setRlimit } from "./libc.ts"
-import { isSameProcess } from "./proc.ts"
+import type { Launch } from "../keeper/ports.ts"
+import { getRlimit, RLIMIT_DATA, RLIMIT_NPROC } from "./libc.ts"
 
-/** A tree that goes on growing faster than it is looked at is no tree of ours to hold. */
-const mostLooks = 100
+/** Lowers its own limits, then becomes the program. Of util-linux, where only root may write. */
+const prlimit = ["/usr/bin/prlimit", "/bin/prlimit"].find((path) => existsSync(path)) ?? null
 
 /**
  * What this machine's rlimits can hold, for children of a user. The kernel exempts root from the
  * number of processes; for nobody has it a share of the processors.
  */
 export function rlimitHolders(childrenUid: number): LimitsHeldBy {
-  const isHere = getRlimit(process.pid, RLIMIT_DATA) !== null
   return {
-    memoryBytes: isHere ? "rlimit" : null,
+    memoryBytes: prlimit === null ? null : "rlimit",
     cpus: null,
-    pids: isHere && childrenUid !== 0 ? "rlimit" : null,
+    pids: prlimit === null || childrenUid === 0 ? null : "rlimit",
   }
 }
 
 /**
- * Holds a leader that has just been started to its limits, and then all that it has started
- * meanwhile; what they start from now on inherits them. Looks until a look finds nobody without.
- * A fork that was under way then has a child with the limits of before: where the tree cannot be
- * made to stand still, that one is found later.
+ * What to start so that a program has its rlimits from its first instruction on, and all that it
+ * starts with it. To set them from outside comes too late: a runtime that has reserved more than it
+ * may by then can get nothing any more, and breaks; one that finds the limit there reserves less.
  */
-export function holdByRlimits(
-  leader: ProcessIdentity,
-  tree: LimitedTree,
-  limits: ResourceLimits,
-  heldBy: LimitsHeldBy,
-): void {
-  const wanted = wantedRlimits(limits, heldBy)
-  if (wanted.length === 0) return
-  // Before anything else: a runtime that has reserved more than it may cannot go on afterwards.
-  lower(leader, wanted)
-  using _still = tree.standStill()
-  for (let look = 0; look < mostLooks; look++) {
-    const lowered = tree.membersNow().flatMap((member) => lower(member, wanted))
-    if (lowered.length === 0) return
-  }
-  throw new Error(`pid ${leader.pid} started processes faster than limits could be set`)
+export function withRlimits(
+  launch: Pick<Launch, "argv" | "argv0" | "limits" | "limitsHeldBy">,
+): Pick<Launch, "argv" | "argv0"> {
+  const { argv, argv0, limits, limitsHeldBy } = launch
+  const wanted = wantedRlimits(limits, limitsHeldBy)
+  if (wanted.length === 0 || prlimit === null) return { argv, argv0 }
+  return { argv: [prlimit, ...wanted, "--", ...argv], argv0: null }
 }
 
-/**
- * Holds those that are found without a limit to it now: they were started faster than anybody
- * looked, or may raise it. Answers which limits somebody was without.
- */
-export function holdAgain(
-  members: () => ProcessIdentity[],
-  limits: ResourceLimits,
-  heldBy: LimitsHeldBy,
-): Set<keyof LimitsHeldBy> {
-  const wanted = wantedRlimits(limits, heldBy)
-  return new Set(wanted.length === 0 ? [] : members().flatMap((member) => lower(member, wanted)))
-}
-
-type LimitedTree = { membersNow(): ProcessIdentity[]; standStill(): Disposable }
-type Rlimit = { limit: keyof LimitsHeldBy; resource: number; most: bigint }
-
-function wantedRlimits(limits: ResourceLimits, heldBy: LimitsHeldBy): Rlimit[] {
-  const wanted: Rlimit[] = []
+function wantedRlimits(limits: ResourceLimits, heldBy: LimitsHeldBy): string[] {
+  const wanted: string[] = []
   const { memoryBytes, pids } = limits
   // Not the address space: runtimes reserve far more of that than they will ever use.
   if (memoryBytes !== null && heldBy.memoryBytes === "rlimit") {
-    wanted.push({ limit: "memoryBytes", resource: RLIMIT_DATA, most: BigInt(memoryBytes) })
+    wanted.push(option("data", RLIMIT_DATA, memoryBytes))
   }
   if (pids !== null && heldBy.pids === "rlimit") {
-    wanted.push({ limit: "pids", resource: RLIMIT_NPROC, most: BigInt(pids) })
+    wanted.push(option("nproc", RLIMIT_NPROC, pids))
   }
   return wanted
 }
 
-/** Answers which of them were higher before. Never raises what is lower. */
-function lower(member: ProcessIdentity, wanted: Rlimit[]): Array<keyof LimitsHeldBy> {
-  const lowered: Array<keyof LimitsHeldBy> = []
-  for (const { limit, resource, most } of wanted) {
-    const now = getRlimit(member.pid, resource)
-    if (now === null || (now.soft <= most && now.hard <= most)) continue
-    // Its number may mean somebody else by now, who would not get the limit off again.
-    if (!isSameProcess(member)) continue
-    const soft = now.soft < most ? now.soft : most
-    const hard = now.hard < most ? now.hard : most
-    // It may be gone since, which is as good.
-    if (setRlimit(member.pid, resource, { soft, hard })) lowered.push(limit)
-  }
-  return lowered
+/** Never raises what is lower already: nobody but root may. */
+function option(name: string, resource: number, asked: number): string {
+  const hard = getRlimit(process.pid, resource)?.hard ?? BigInt(asked)
+  const most = hard < BigInt(asked) ? hard : BigInt(asked)
+  return `--${name}=${most}:${most}`
 }

@@ -15,7 +15,7 @@ import { readPipe } from "./pipe-output.ts"
 import { readStat } from "./proc.ts"
 import { PseudoTerminal } from "./pseudo-terminal.ts"
 import type { Reaper } from "./reaper.ts"
-import { holdAgain, holdByRlimits } from "./rlimits.ts"
+import { withRlimits } from "./rlimits.ts"
 import { signalProcess } from "./signal-process.ts"
 import { SIGKILL, signalName } from "./signals.ts"
 import { startingPlace } from "./starting-place.ts"
@@ -62,26 +62,24 @@ type Stdio = Pick<Child, "outputs" | "input" | "resize"> & {
 }
 
 function start(launch: Launch, enclosure: Enclosure, stdio: Stdio, reaper: Reaper): Child {
-  const [program = "", ...args] = launch.argv
+  const { argv, argv0 } = withRlimits(launch)
   const env = { ...launch.env, [executionMarker]: launch.executionId }
   const subprocess = spawnOrClose(stdio, () =>
-    Bun.spawn([program, ...args], {
+    Bun.spawn([...argv], {
       ...stdio.forChild,
       cwd: launch.cwd,
       env,
       detached: true,
       // Bun has the child give up all further groups, then change group and user.
       ...(launch.user === null ? {} : { uid: launch.user.uid, gid: launch.user.gid }),
-      ...(launch.argv0 === null ? {} : { argv0: launch.argv0 }),
+      ...(argv0 === null ? {} : { argv0 }),
       ...(enclosure.cgroup === null ? {} : { cgroup: enclosure.cgroup }),
     }),
   )
   const exited = subprocess.exited.then(() => exitOf(subprocess))
   reaper.isMine(subprocess.pid, exited)
   try {
-    const child = supervisable(subprocess, exited, launch, enclosure, stdio)
-    holdByRlimits(child.leader, enclosure, launch.limits, launch.limitsHeldBy)
-    return child
+    return supervisable(subprocess, exited, enclosure, stdio)
   } catch (error) {
     // It runs, but nobody could look after it.
     stdio.close()
@@ -115,25 +113,21 @@ function signalGroup(leader: number, signal: NodeJS.Signals): void {
 function supervisable(
   subprocess: Bun.Subprocess,
   exited: Promise<Exit>,
-  launch: Launch,
   enclosure: Enclosure,
   stdio: Stdio,
 ): Child {
   stdio.started(subprocess)
   const leader = identify(subprocess.pid)
   preferAsVictim(leader.pid)
-  const tree = enclosure.enter(leader)
   return {
     leader,
     exited,
     outputs: stdio.outputs,
     input: stdio.input,
-    tree,
+    tree: enclosure.enter(leader),
     resize: stdio.resize,
     use: () => useOf(enclosure, subprocess),
-    // Kills by the machine's own memory killer are counted there too: those are no limit's doing.
-    ranOutOfMemory: () => launch.limits.memoryBytes !== null && enclosure.hasRunOutOfMemory(),
-    holdLimits: () => holdAgain(() => tree.members(), launch.limits, launch.limitsHeldBy),
+    ranOutOfMemory: () => enclosure.hasRunOutOfMemory(),
     [Symbol.dispose]() {
       stdio.close()
       enclosure.remove()

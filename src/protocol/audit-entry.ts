@@ -52,7 +52,7 @@ export type Attempt = z.infer<typeof Attempt>
 
 /**
  * All that the gateway may note: whatever is allowed, the keeper has done. The message is cut far
- * beyond what is noted of it: the patterns of the keeper would not find a secret that is cut in two.
+ * beyond what is noted of it: the keeper's patterns would not find a secret that is cut in two.
  */
 export const RefusedAttempt = Attempt.extend({
   outcome: z.literal("refused"),

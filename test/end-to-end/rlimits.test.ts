@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { executionMarker } from "../../src/process/forest.ts"
-import { readTreeMemory } from "../../src/process/tree-memory.ts"
 import { findControllers } from "../support/controllers.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { markedBy } from "../support/real-processes.ts"
@@ -16,11 +14,6 @@ import { until } from "../support/until.ts"
 const mebibyte = 1024 ** 2
 const hasController = findControllers().has("memoryBytes") ? "cgroups hold memory here" : null
 const isRoot = process.getuid?.() === 0
-
-function isHeld(pid: number): boolean {
-  const text = readFileSync(`/proc/${pid}/limits`, "latin1")
-  return /Max data size\s+536870912\s+536870912\s/.test(text)
-}
 
 describeEachContainment("an execution with a memory limit and no controller", (containment) => {
   const unless = containment === "cgroup" ? hasController : null
@@ -37,40 +30,12 @@ describeEachContainment("an execution with a memory limit and no controller", (c
         return found.length === 6 ? found : null
       })
 
-      // Without a cgroup, one whose fork was under way at the start has it from the next survey on.
-      if (containment === "best-effort") await until("all are limited", () => members.every(isHeld))
-      const held = members.map(isHeld)
+      const limited = members.map((pid) => readFileSync(`/proc/${pid}/limits`, "latin1"))
       await run.execution.cancel()
 
-      expect(held).toEqual(members.map(() => true))
+      for (const text of limited) expect(text).toMatch(/Max data size\s+536870912\s+536870912\s/)
     }
   })
-
-  testUnless(
-    unless,
-    "has it in whom nobody saw at the start, and claims it no longer",
-    async () => {
-      await using service = await Service.start({ flags: { containment } })
-      await using client = await clientOf(service)
-      const run = await Steered.start(client, { ...shell("exec sleep 1000"), limits })
-      const other = await Steered.start(client, { ...shell("exec sleep 1000"), limits })
-      // Stands for one whose ancestors were all too short-lived for a look.
-      const late = Bun.spawn(["sleep", "1000"], { env: { [executionMarker]: run.id } })
-      const cgroups = readTreeMemory(service.stateDir)?.cgroupBase ?? null
-      if (cgroups !== null) writeFileSync(join(cgroups, run.id, "cgroup.procs"), String(late.pid))
-
-      await until("it is limited", () => isHeld(late.pid))
-
-      expect((await run.status()).limits_held_by.memory).toBeNull()
-      expect((await other.status()).limits_held_by.memory).toBe("rlimit")
-      await Promise.all([run.execution.cancel(), other.execution.cancel(), late.exited])
-      await Promise.all([run.ended(), other.ended()])
-      const { spec } = await run.receipt()
-      expect(spec.limits.memoryBytes).toBe(limits.memory)
-      expect(spec.limitsHeldBy.memoryBytes).toBeNull()
-      expect((await other.receipt()).spec.limitsHeldBy.memoryBytes).toBe("rlimit")
-    },
-  )
 
   testUnless(unless, "is told how it is held, in view and receipt", async () => {
     await using service = await Service.start({ flags: { containment } })
@@ -100,10 +65,12 @@ describeEachContainment("an execution with a memory limit and no controller", (c
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)
     const bun = { argv: [process.execPath, "-e", "console.log(6 * 7)"], limits }
-    const run = await Steered.start(client, bun)
+    for (let count = 0; count < 10; count += 1) {
+      const run = await Steered.start(client, bun)
 
-    expect(await run.ended()).toMatchObject({ outcome: "exited", exit_code: 0 })
-    expect(run.text).toBe("42\n")
+      expect(await run.ended()).toMatchObject({ outcome: "exited", exit_code: 0 })
+      expect(run.text).toBe("42\n")
+    }
   })
 })
 

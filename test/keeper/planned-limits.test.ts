@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { heldByNothing } from "../../src/execution/spec.ts"
-import { claimingLess, plannedLimits, tooMuchAsked } from "../../src/keeper/planned-limits.ts"
+import { plannedLimits, tooMuchAsked } from "../../src/keeper/planned-limits.ts"
 import { ExecuteParams } from "../../src/protocol/execute.ts"
-import { sampleSpec } from "../support/sample-record.ts"
 
 const unlimited = {
   limits: { memoryBytes: null, cpus: null, pids: null },
@@ -84,21 +83,5 @@ describe("a limit", () => {
       const planned = plannedLimits(asking({ limits: { [limit]: 1 } }), unlimited)
       expect(planned).toMatchObject({ failure: { reason: "INVALID_PARAMS", details: { limit } } })
     }
-  })
-})
-
-describe("a limit that somebody was found without", () => {
-  const limitsHeldBy = { memoryBytes: "rlimit", cpus: "cgroup", pids: null } as const
-  const spec = { ...sampleSpec, limitsHeldBy }
-
-  test("is claimed no longer, and the others are", () => {
-    const less = claimingLess(spec, new Set(["memoryBytes"]))
-
-    expect(less).toEqual({ ...spec, limitsHeldBy: { ...limitsHeldBy, memoryBytes: null } })
-  })
-
-  test("and was not claimed anyway changes nothing", () => {
-    expect(claimingLess(spec, new Set())).toBeNull()
-    expect(claimingLess(spec, new Set(["pids"]))).toBeNull()
   })
 })

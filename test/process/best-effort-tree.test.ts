@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { BestEffortTree } from "../../src/process/best-effort-tree.ts"
 import { readStat } from "../../src/process/proc.ts"
 import { newId, Planted } from "../support/planted.ts"
-import { descendantsOf, isStillThere, ticksOf } from "../support/real-processes.ts"
+import { descendantsOf, ticksOf } from "../support/real-processes.ts"
 import { until } from "../support/until.ts"
 
 const busy = "while :; do :; done"
@@ -100,8 +100,8 @@ describe("freezing a tree without a cgroup", () => {
     await tree.freeze()
     tree.signal(9)
 
-    await until("all of it is gone", () => !isStillThere(identity))
-    expect(tree.members()).toEqual([])
+    // Its first thread is a zombie all the while; the others take a moment.
+    await until("all of it is gone", () => tree.members().length === 0)
   })
 })
 

@@ -1,6 +1,5 @@
 import { unknownResourceUse } from "../../src/execution/record.ts"
 import { ok } from "../../src/execution/result.ts"
-import type { LimitsHeldBy } from "../../src/execution/spec.ts"
 import type { Exit } from "../../src/execution/state.ts"
 import type { Child, ChildOutput, Clock, Spawner } from "../../src/keeper/ports.ts"
 import { ScriptedTree } from "./scripted-tree.ts"
@@ -12,8 +11,6 @@ export class ScriptedChildren implements Spawner {
   /** By the first argument: the name a test knows one by. */
   readonly #running = new Map<string, { end: (exit: Exit) => void; output: ScriptedOutput }>()
   readonly started: string[] = []
-  /** The limits that somebody is found to be without. */
-  readonly outrun = new Set<keyof LimitsHeldBy>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -34,7 +31,6 @@ export class ScriptedChildren implements Spawner {
       resize: () => undefined,
       use: () => unknownResourceUse,
       ranOutOfMemory: () => false,
-      holdLimits: () => this.outrun,
       [Symbol.dispose]: () => undefined,
     }
     return ok(child)
