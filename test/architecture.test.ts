@@ -19,16 +19,17 @@ const mayImport: Record<string, string[]> = {
   config: ["execution", "protocol"],
   log: ["execution", "protocol"],
   vector: [],
+  files: [],
   redaction: ["execution"],
 
   // Adapters know the ports of those they serve, and nothing else of them.
   process: ["keeper/ports.ts", "execution"],
   transcript: ["keeper/ports.ts", "gateway/ports.ts", "execution", "vector"],
-  journal: ["keeper/ports.ts", "gateway/ports.ts", "execution"],
+  journal: ["keeper/ports.ts", "gateway/ports.ts", "execution", "files"],
   audit: ["keeper/ports.ts", "execution", "protocol"],
   keeper: ["execution", "protocol"],
 
-  access: ["execution", "protocol"],
+  access: ["execution", "protocol", "files"],
   claude: ["execution", "protocol"],
   workflow: ["execution", "protocol"],
 

@@ -3,11 +3,8 @@ import {
   constants,
   fchownSync,
   fstatSync,
-  fsyncSync,
   openSync,
   readFileSync,
-  renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs"
@@ -15,6 +12,7 @@ import { dirname, join } from "node:path"
 import { z } from "zod"
 import { errnoOf, isErrno } from "../execution/errno.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
+import { writeWhole } from "../files/write-whole.ts"
 import { TokenEntry } from "./token-entry.ts"
 
 /** `message` says what is wrong with which file, and what to do. */
@@ -86,20 +84,15 @@ export function writeTokenFile(
   path: string,
   tokens: readonly TokenEntry[],
 ): Result<null, TokenFileFailure> {
-  const draft = `${path}.new`
   try {
-    rmSync(draft, { force: true })
-    synced(openSync(draft, "wx", 0o600), (file) => {
+    writeWhole(path, (file) => {
       writeFileSync(file, `${JSON.stringify({ version, tokens }, null, 2)}\n`)
       giveToOwner(file, dirname(path))
     })
-    renameSync(draft, path)
-    synced(openSync(dirname(path), "r"), () => undefined)
     return ok(null)
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === null) throw error
-    rmSync(draft, { force: true })
     return fail(unwritable(path, errno))
   }
 }
@@ -112,15 +105,6 @@ export function writeTokenFile(
 export function giveToOwner(file: number, directory: string): void {
   const { uid, gid } = statSync(directory)
   if (process.geteuid?.() === 0 && uid !== 0) fchownSync(file, uid, gid)
-}
-
-function synced(file: number, use: (file: number) => void): void {
-  try {
-    use(file)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
 }
 
 function exposed(path: string): TokenFileFailure {

@@ -5,18 +5,10 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from "node:crypto"
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs"
+import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fail, ok, type Result } from "../execution/result.ts"
+import { writeWhole } from "../files/write-whole.ts"
 
 /** The Ed25519 key that receipts are signed with. */
 export type SigningKey = { id: string; privateKey: KeyObject; publicKey: KeyObject }
@@ -40,7 +32,7 @@ export function loadOrCreateSigningKey(
     if (error.code !== "ENOENT") return fail(unreadable(path, error.message))
   }
   try {
-    return ok(create(stateDirectory, path))
+    return ok(create(path))
   } catch (error) {
     if (!isSystemError(error)) throw error
     return fail(unreadable(path, error.message))
@@ -78,26 +70,12 @@ function parse(pem: string, path: string): Result<SigningKey, SigningKeyFailure>
   }
 }
 
-/** Whole or not at all: a crash leaves no half key that the next start would stumble over. */
-function create(stateDirectory: string, path: string): SigningKey {
+function create(path: string): SigningKey {
   const { privateKey } = generateKeyPairSync("ed25519")
-  const draft = `${path}.new`
-  rmSync(draft, { force: true })
-  synced(openSync(draft, "wx", 0o600), (file) => {
+  writeWhole(path, (file) => {
     writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }))
   })
-  renameSync(draft, path)
-  synced(openSync(stateDirectory, "r"), () => {})
   return signingKeyOf(privateKey)
-}
-
-function synced(file: number, use: (file: number) => void): void {
-  try {
-    use(file)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
 }
 
 function signingKeyOf(privateKey: KeyObject): SigningKey {
