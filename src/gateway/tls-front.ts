@@ -138,12 +138,12 @@ export class TlsFront implements Disposable {
     }
     const user = this.#options.userOf?.(end, localEndOf(socket)) ?? null
     const whose = user ?? networkOf(end.address)
-    const refusal = this.#seats.take(whose)
-    if (refusal !== null) return this.#refuse(socket, end, "full", refusal)
+    const seat = this.#seats.take(whose)
+    if (typeof seat === "string") return this.#refuse(socket, end, "full", seat)
     this.#connections.set(socket, end)
     socket.once("close", () => {
       this.#connections.delete(socket)
-      this.#seats.leave(whose)
+      seat[Symbol.dispose]()
     })
   }
 

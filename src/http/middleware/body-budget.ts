@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from "hono"
+import { HeldBy } from "../../execution/held-by.ts"
 import { failure } from "../../protocol/failure.ts"
 import { refuse } from "../answer.ts"
 import type { HttpEnvironment } from "../ports.ts"
@@ -20,27 +21,16 @@ const tooMuch = failure(
  * is held for it, before anything is read; one that does not say may become the largest there is.
  */
 export function bodyBudget(maxBodyBytes: number): MiddlewareHandler<HttpEnvironment> {
-  const held = new Map<string, number>()
-  let heldBytes = 0
-  const change = (principal: string, bytes: number) => {
-    heldBytes += bytes
-    const own = (held.get(principal) ?? 0) + bytes
-    if (own > 0) held.set(principal, own)
-    else held.delete(principal)
-  }
+  const held = new HeldBy()
   return async (c, next) => {
     const bytes = expectedBytes(c.req.raw.headers, maxBodyBytes)
     if (bytes === 0) return next()
     const principal = c.get("caller")?.principal ?? ""
-    const own = held.get(principal) ?? 0
-    const isTooMuch = own + bytes > mostOfOneBytes || heldBytes + bytes > mostBytes
+    const own = held.of(principal)
+    const isTooMuch = own + bytes > mostOfOneBytes || held.total + bytes > mostBytes
     if (isTooMuch && own > 0) return refuse(tooMuch) // one body is always let in
-    change(principal, bytes)
-    try {
-      return await next()
-    } finally {
-      change(principal, -bytes)
-    }
+    using _body = held.hold(principal, bytes)
+    return await next()
   }
 }
 

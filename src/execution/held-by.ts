@@ -1,0 +1,28 @@
+/** How much of something each of many holds, and all of them; who holds none is forgotten. */
+export class HeldBy {
+  readonly #amounts = new Map<string, number>()
+  #total = 0
+
+  get total(): number {
+    return this.#total
+  }
+
+  of(holder: string): number {
+    return this.#amounts.get(holder) ?? 0
+  }
+
+  /** Given back when it is disposed: once, however often that is. */
+  hold(holder: string, amount = 1): DisposableStack {
+    this.#change(holder, amount)
+    const held = new DisposableStack()
+    held.defer(() => this.#change(holder, -amount))
+    return held
+  }
+
+  #change(holder: string, amount: number): void {
+    this.#total += amount
+    const holds = this.of(holder) + amount
+    if (holds > 0) this.#amounts.set(holder, holds)
+    else this.#amounts.delete(holder)
+  }
+}
