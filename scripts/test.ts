@@ -1,6 +1,13 @@
 import { install, runSteps, staticSteps } from "./steps.ts"
 import { systemPackages } from "./system-packages.ts"
 import { testStep } from "./test-step.ts"
+import { installTestTools } from "./test-tools.ts"
 
-const steps = [install, systemPackages, ...staticSteps, testStep(process.argv.slice(2))]
+const steps = [
+  install,
+  systemPackages,
+  installTestTools,
+  ...staticSteps,
+  testStep(process.argv.slice(2)),
+]
 process.exit(await runSteps(steps))
