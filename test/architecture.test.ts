@@ -36,7 +36,16 @@ const mayImport: Record<string, string[]> = {
   gateway: ["access", "protocol", "execution"],
   http: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow"],
   socket: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow", "vector"],
-  mcp: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow"],
+  // Searching output is matching patterns in linear time, which redaction knows how to do.
+  mcp: [
+    "gateway/ports.ts",
+    "access",
+    "protocol",
+    "execution",
+    "claude",
+    "workflow",
+    "redaction/line-pattern.ts",
+  ],
 
   client: ["protocol", "execution"],
   bridge: ["client", "protocol"],
@@ -69,6 +78,8 @@ const free = [
   "src/keeper/policy-watch.ts",
   "src/gateway/serve.ts",
   "src/gateway/serve-access.ts",
+  "src/gateway/serve-clients.ts",
+  "src/gateway/serve-mcp.ts",
 ]
 
 // Pure modules: no package but these; no Bun, Node, process, timers, clock or chance.

@@ -8,16 +8,16 @@ import type { TlsRefusal } from "./tls-front.ts"
 import type { TlsFiles } from "./tls-material.ts"
 import type { TlsLog } from "./tls-rotation.ts"
 
-/** What comes with every WebSocket: the session, once it is open. */
-export type SocketData<Session> = { session: Session | null } & Admitted
+/** What comes with every WebSocket: who it is, and whatever belongs to speaking with it. */
+export type SocketData<Talk> = Talk & Admitted
 
-export type Handlers<Session> = {
+export type Handlers<Talk> = {
   fetch(
     request: Request,
-    server: Bun.Server<SocketData<Session>>,
+    server: Bun.Server<SocketData<Talk>>,
     peer: Peer,
   ): Promise<Response | undefined>
-  websocket: Bun.WebSocketHandler<SocketData<Session>>
+  websocket: Bun.WebSocketHandler<SocketData<Talk>>
 }
 
 export type Listening = Disposable & { port: number | null }
@@ -51,9 +51,9 @@ type Door = Disposable & {
 }
 
 /** Listens on the unix socket and on every address; all of them or none. */
-export async function listen<Session>(
+export async function listen<Talk>(
   where: Where,
-  handlers: Handlers<Session>,
+  handlers: Handlers<Talk>,
   events: ListenEvents,
 ): Promise<Result<Listening, ListenFailure>> {
   for (let tries = 1; ; tries++) {
@@ -97,7 +97,7 @@ async function listenOn(
   }
 }
 
-function plainDoor<Session>({ patienceS }: Where, handlers: Handlers<Session>): Door {
+function plainDoor<Talk>({ patienceS }: Where, handlers: Handlers<Talk>): Door {
   const servers = new DisposableStack()
   return {
     async listenOn(host, port) {
@@ -113,10 +113,10 @@ function plainDoor<Session>({ patienceS }: Where, handlers: Handlers<Session>): 
 }
 
 /** The plain server behind it has an address too: who comes there by himself is refused. */
-function tlsDoor<Session>(
+function tlsDoor<Talk>(
   { patienceS }: Where,
   files: TlsFiles,
-  handlers: Handlers<Session>,
+  handlers: Handlers<Talk>,
   events: ListenEvents,
 ): Result<Door, string> {
   const inside = new DisposableStack()
@@ -146,11 +146,11 @@ function tlsDoor<Session>(
 type Ends = { address: string; port: number }
 
 /** `peerOf` answers null for whom nothing is known about: nothing is served to him. */
-function serveOn<Session>(
+function serveOn<Talk>(
   where: { host: string; port: number; patienceS: number },
-  handlers: Handlers<Session>,
+  handlers: Handlers<Talk>,
   peerOf: (from: Ends, localPort: number) => Peer | null,
-): Bun.Server<SocketData<Session>> {
+): Bun.Server<SocketData<Talk>> {
   return Bun.serve({
     ...common(handlers, (request, server) => {
       const from = server.requestIP(request)
@@ -167,10 +167,7 @@ function serveOn<Session>(
 
 const stranger = "This port is the service's own. Connect to the address it says it listens on.\n"
 
-function listenLocally<Session>(
-  where: { socketPath: string },
-  handlers: Handlers<Session>,
-): Disposable {
+function listenLocally<Talk>(where: { socketPath: string }, handlers: Handlers<Talk>): Disposable {
   // Only the holder of the state directory's lock comes here: a file that is there is a dead one's.
   rmSync(where.socketPath, { force: true })
   const umask = process.umask(0o177)
@@ -185,18 +182,18 @@ function listenLocally<Session>(
   }
 }
 
-type Answer<Session> = (
+type Answer<Talk> = (
   request: Request,
-  server: Bun.Server<SocketData<Session>>,
+  server: Bun.Server<SocketData<Talk>>,
 ) => Response | Promise<Response | undefined>
 
-function common<Session>(handlers: Handlers<Session>, answer: Answer<Session>) {
+function common<Talk>(handlers: Handlers<Talk>, answer: Answer<Talk>) {
   return {
     development: false, // else Bun prints why it aborted a stream
     // The API has a limit of its own, and says so where Bun would only answer 413. What nobody
     // reads of a body Bun does not keep.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch(request: Request, server: Bun.Server<SocketData<Session>>) {
+    fetch(request: Request, server: Bun.Server<SocketData<Talk>>) {
       server.timeout(request, 0) // streams are silent for hours: whoever is hurried sets its own
       return answer(request, server)
     },

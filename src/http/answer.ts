@@ -13,8 +13,17 @@ export function answer<Value>(
 }
 
 export function refuse(refused: HttpFailure, headers: Record<string, string> = {}): Response {
+  return refuseIn({}, refused, headers)
+}
+
+/** The error among other fields, where something else than this API is spoken. */
+export function refuseIn(
+  fields: Record<string, unknown>,
+  refused: HttpFailure,
+  headers: Record<string, string> = {},
+): Response {
   const status = refused.httpStatus ?? wireCodes(refused.reason).http
-  const response = Response.json({ error: wireError(refused) }, { status, headers })
+  const response = Response.json({ ...fields, error: wireError(refused) }, { status, headers })
   const retryAfter = refused.details?.["retry_after"]
   if (typeof retryAfter === "number") {
     response.headers.set("Retry-After", String(Math.ceil(retryAfter)))
@@ -25,9 +34,9 @@ export function refuse(refused: HttpFailure, headers: Record<string, string> = {
 }
 
 /** Why a response refuses, null when it does not. */
-export function refusalIn(response: Response): Failure | null {
+export function refusalIn(response: Response): HttpFailure | null {
   return refusals.get(response) ?? null
 }
 
 // Routes answer with a response and no more; for the audit trail it has to be known which it is.
-const refusals = new WeakMap<Response, Failure>()
+const refusals = new WeakMap<Response, HttpFailure>()

@@ -6,6 +6,7 @@ import { refuse } from "./answer.ts"
 import { connectionOf } from "./connection.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { endpoints } from "./endpoints.ts"
+import { respondToMcp, type ServeMcp } from "./mcp-route.ts"
 import { bodyBudget } from "./middleware/body-budget.ts"
 import { bodyLimit } from "./middleware/body-limit.ts"
 import { thrownError, unknownRoute } from "./middleware/errors.ts"
@@ -15,6 +16,7 @@ import { originCheck } from "./middleware/origin-check.ts"
 import { refusalAudit } from "./middleware/refusal-audit.ts"
 import { requestId } from "./middleware/request-id.ts"
 import { requestLog } from "./middleware/request-log.ts"
+import { rpcRefusals } from "./middleware/rpc-refusals.ts"
 import { securityHeaders } from "./middleware/security-headers.ts"
 import { openApiDocument } from "./open-api.ts"
 import type {
@@ -45,6 +47,8 @@ export type HttpAppOptions = {
   tarpit: Pick<Tarpit, "hold">
   /** Gives out tickets: see `Tickets`. */
   issueTicket: (caller: Caller) => string
+  /** MCP over HTTP, at `/mcp`. */
+  mcp: ServeMcp
   after?: After
   passed?: Passed
 }
@@ -72,12 +76,20 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
     const known = authenticate(endpoint, callerOf)
     app.on(method, path, known, budgetBodies, limitBody, (c) => respond(c, endpoint, ports, places))
   }
+  const mcp = { serve: options.mcp, places, after }
+  const known = authenticate({ access: "caller", operationId: "mcp" }, callerOf)
+  app.on(["GET", "POST", "DELETE"], "/mcp", rpcRefusals, known, budgetBodies, limitBody, (c) =>
+    respondToMcp(c, knownCaller(c, "mcp"), mcp),
+  )
   app.notFound(unknownRoute)
   app.onError(thrownError(log))
   return app
 }
 
-function authenticate(endpoint: Endpoint, callerOf: CallerOf): MiddlewareHandler<HttpEnvironment> {
+function authenticate(
+  endpoint: Pick<Endpoint, "access" | "operationId">,
+  callerOf: CallerOf,
+): MiddlewareHandler<HttpEnvironment> {
   return async (c, next) => {
     const caller = await callerOf(c.req.raw, connectionOf(c))
     const principal = caller.ok ? caller.value.principal : null
@@ -107,7 +119,7 @@ async function respond(
     place.use(taken.value)
   }
   try {
-    const response = await answerOf(c, endpoint, { ...ports, place }, caller)
+    const response = await answerOf(c, endpoint, { ...ports, place })
     // A body that goes on has taken the place with it; nothing follows it on this connection.
     if (place.disposed) response.headers.set("Connection", "close")
     return response
@@ -116,8 +128,13 @@ async function respond(
   }
 }
 
-function answerOf(c: HttpContext, endpoint: Endpoint, ports: RoutePorts, caller: Caller | null) {
-  if (endpoint.access === "anyone") return endpoint.respond(c, ports, caller)
-  if (caller === null) throw new Error(`${endpoint.operationId} has nobody who asks`)
-  return endpoint.respond(c, ports, caller)
+function answerOf(c: HttpContext, endpoint: Endpoint, ports: RoutePorts) {
+  if (endpoint.access === "anyone") return endpoint.respond(c, ports, c.get("caller"))
+  return endpoint.respond(c, ports, knownCaller(c, endpoint.operationId))
+}
+
+function knownCaller(c: HttpContext, operationId: string): Caller {
+  const caller = c.get("caller")
+  if (caller === null) throw new Error(`${operationId} has nobody who asks`)
+  return caller
 }

@@ -7,10 +7,14 @@ import { readClass, readEscape } from "./read-bytes.ts"
 const mostCharacters = 4096
 const mostNested = 50
 const mostRepeated = 10_000
+const lineEnd = 0x0a
 
 /** Reads a pattern; what is wrong with one is said with the place, and what to write instead. */
-export function parsePattern(text: string): Result<PatternTree, string> {
-  const source = new PatternText(text)
+export function parsePattern(
+  text: string,
+  { hasAnchors = false } = {},
+): Result<PatternTree, string> {
+  const source = new PatternText(text, hasAnchors)
   if (source.length > mostCharacters) {
     return fail(`it has ${source.length} characters; the most is ${mostCharacters}`)
   }
@@ -46,13 +50,17 @@ function readAtom(source: PatternText, depth: number): PatternTree {
   if (next === "[") return { kind: "byte", set: readClass(source) }
   if (next === "\\") return { kind: "byte", set: source.cased(readEscape(source)) }
   if (next === "^" || next === "$") {
+    if (source.hasAnchors) {
+      source.take(next)
+      return { kind: "byte", set: oneByte(lineEnd) }
+    }
     throw source.problem(`\`${next}\` is no anchor here, a match may be anywhere: write \\${next}`)
   }
   if (next === "{" || next === "*" || next === "+" || next === "?") {
     throw source.problem(`\`${next}\` has nothing before it to repeat: write \\${next} for itself`)
   }
   source.take(next)
-  if (next === ".") return { kind: "byte", set: without(oneByte(10)) }
+  if (next === ".") return { kind: "byte", set: without(oneByte(lineEnd)) }
   return literal(source, next)
 }
 

@@ -7,10 +7,13 @@ export class WrongPattern extends Error {}
 export class PatternText {
   readonly #text: string
   readonly #isCaseless: boolean
+  /** Whether `^` and `$` stand for the ends of lines; else there are none to stand for. */
+  readonly hasAnchors: boolean
   #at = 0
 
-  constructor(text: string) {
+  constructor(text: string, hasAnchors: boolean) {
     this.#text = text
+    this.hasAnchors = hasAnchors
     this.#isCaseless = this.take("(?i)")
   }
 

@@ -29,6 +29,17 @@ export type Unbounded = { kind: "unbounded"; pattern: number }
 export function buildAutomaton(
   trees: readonly PatternTree[],
 ): PositionAutomaton | TooLarge | Unbounded {
+  const automaton = matchingAutomaton(trees)
+  if ("kind" in automaton) return automaton
+  const undecided = undecidedBytes(automaton)
+  if (undecided.kind === "cycle") {
+    return { kind: "unbounded", pattern: automaton.patterns[undecided.position] ?? 0 }
+  }
+  return { ...automaton, undecided: undecided.bytes }
+}
+
+/** For whoever asks only whether something matches: nothing needs to be held back for that. */
+export function matchingAutomaton(trees: readonly PatternTree[]): PositionAutomaton | TooLarge {
   const positions = new Positions()
   const firsts: number[] = []
   const isLast = new Set<number>()
@@ -38,18 +49,14 @@ export function buildAutomaton(
     firsts.push(...piece.firsts)
     for (const last of piece.lasts) isLast.add(last)
   }
-  const automaton = {
+  return {
     firsts: Uint16Array.from(firsts),
     follows: positions.follows.map((follow) => Uint16Array.from(follow)),
     isLast: Uint8Array.from(positions.sets, (_, at) => (isLast.has(at) ? 1 : 0)),
     sets: positions.sets,
     patterns: Uint16Array.from(positions.patterns),
+    undecided: new Uint16Array(positions.sets.length),
   }
-  const undecided = undecidedBytes(automaton)
-  if (undecided.kind === "cycle") {
-    return { kind: "unbounded", pattern: automaton.patterns[undecided.position] ?? 0 }
-  }
-  return { ...automaton, undecided: undecided.bytes }
 }
 
 /** Of a part of a pattern: where it may begin and end, and whether it may be left out. */

@@ -14,6 +14,7 @@ import {
   resultMessage,
 } from "../protocol/json-rpc.ts"
 import { isMethodName } from "../protocol/methods.ts"
+import { mostRequests, tooManyAtOnce } from "../protocol/requests-at-once.ts"
 import type { Connection } from "./connection.ts"
 import type { MessagePace } from "./message-pace.ts"
 import { answerMethod, type Reply, type SessionScope } from "./session-methods.ts"
@@ -25,7 +26,6 @@ export type SessionLog = {
   error(facts: Record<string, unknown>, event: string): void
 }
 
-const mostRequests = 256
 const mostSubscriptions = 65_535
 const mostUntold = 1000
 
@@ -95,6 +95,10 @@ export class Session implements SessionScope, Disposable {
 
   get isBlocked(): boolean {
     return this.#isBlocked
+  }
+
+  get isTold(): boolean {
+    return this.subscriptions.size === 0
   }
 
   get isClosed(): boolean {
@@ -287,12 +291,6 @@ export class Session implements SessionScope, Disposable {
     return turn
   }
 }
-
-const tooManyAtOnce = failure(
-  "RATE_LIMITED",
-  `${mostRequests} requests are under way: wait for an answer first.`,
-  { retry_after: 1 },
-)
 
 const WithExecution = z.object({ execution_id: z.string() })
 

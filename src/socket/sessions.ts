@@ -45,14 +45,40 @@ const lookMs = 5
 /** For a peer that is there after all to read why it is closed. */
 const farewellMs = 1000
 
-type Open = { session: Session; connection: Connection; lastHeardMs: number }
+/** One client's connection, whatever it speaks. */
+export interface OpenSession extends Disposable {
+  readonly id: string
+  readonly caller: Caller
+  /** Whether everything was told that it waits for. */
+  readonly isTold: boolean
+  readonly isClosed: boolean
+  receive(text: string): Promise<void>
+  /** The socket has room again. */
+  drained(): void
+  /** A message that nobody read: the connection was closed for it. */
+  refusedTooLarge(mostBytes: number): void
+}
+
+export type NewSession = {
+  id: string
+  caller: Caller
+  connection: Connection
+  pace: MessagePace
+  passed: (length: number) => void
+  flooded: () => void
+}
+
+/** Begins to speak with a client: the native protocol, or another one. */
+export type Speak = (session: NewSession) => OpenSession
+
+type Open = { session: OpenSession; connection: Connection; lastHeardMs: number }
 
 /** Every open session, up to a limit; ends those whose peer does not answer any more. */
 export class Sessions implements Disposable {
   readonly #settings: SessionSettings
   readonly #operations: Operations
   readonly #events: SessionEvents
-  readonly #open = new Map<Session, Open>()
+  readonly #open = new Map<OpenSession, Open>()
   readonly #timers: Timer[]
 
   constructor(settings: SessionSettings, operations: Operations, events: SessionEvents) {
@@ -70,8 +96,12 @@ export class Sessions implements Disposable {
     return this.#open.size
   }
 
-  /** Greets, or refuses when the limit is reached; null then. */
-  open(connection: Connection, caller: Caller): Session | null {
+  /** Begins to speak, or refuses when the limit is reached; null then. */
+  open(
+    connection: Connection,
+    caller: Caller,
+    speak: Speak = (session) => this.#greet(session),
+  ): OpenSession | null {
     const refusal = this.#refusal(caller)
     if (refusal !== null) {
       const { principal, address, via } = caller
@@ -87,17 +117,24 @@ export class Sessions implements Disposable {
       this.#events.log.warn({ principal: caller.principal, sessions: this.size }, "session refused")
       return null
     }
-    const { version, runAs, messagesPerSecond } = this.#settings
-    const session = new Session({
+    const { passed, flooded, log } = this.#events
+    const session = speak({
       id: crypto.randomUUID(),
       caller,
-      operations: this.#operations,
       connection,
-      ...this.#events,
-      pace: new MessagePace(messagesPerSecond, performance.now()),
-      flooded: () => this.#events.flooded(caller),
+      pace: new MessagePace(this.#settings.messagesPerSecond, performance.now()),
+      passed,
+      flooded: () => flooded(caller),
     })
     this.#open.set(session, { session, connection, lastHeardMs: performance.now() })
+    log.debug({ sessionId: session.id }, "session opened")
+    return session
+  }
+
+  #greet(given: NewSession): Session {
+    const { version, runAs } = this.#settings
+    const { log, refusals } = this.#events
+    const session = new Session({ ...given, operations: this.#operations, log, refusals })
     const greeting = {
       session_id: session.id,
       version,
@@ -106,7 +143,6 @@ export class Sessions implements Disposable {
       ...(runAs === null ? {} : { run_as: runAs }),
     }
     session.send(notificationMessage("connected", greeting))
-    this.#events.log.debug({ sessionId: session.id }, "session opened")
     return session
   }
 
@@ -131,12 +167,12 @@ export class Sessions implements Disposable {
   }
 
   /** The peer is there: it sent something, answered a ping, or took what was waiting. */
-  heard(session: Session): void {
+  heard(session: OpenSession): void {
     const open = this.#open.get(session)
     if (open !== undefined) open.lastHeardMs = performance.now()
   }
 
-  close(session: Session, code: number): void {
+  close(session: OpenSession, code: number): void {
     if (!this.#open.delete(session)) return
     session[Symbol.dispose]()
     this.#events.log.debug({ sessionId: session.id, code }, "session closed")
@@ -147,8 +183,7 @@ export class Sessions implements Disposable {
    * closed. Who does not read is waited for no longer than a moment.
    */
   async farewell(isServiceEnding: boolean): Promise<void> {
-    const isTold = () =>
-      [...this.#open.keys()].every(({ subscriptions }) => subscriptions.size === 0)
+    const isTold = () => [...this.#open.keys()].every((session) => session.isTold)
     if (isServiceEnding) await this.#moment(isTold)
     for (const { connection } of this.#open.values()) connection.close(goingAway, goodbye)
     await this.#moment(() => this.#open.size === 0)

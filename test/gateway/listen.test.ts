@@ -114,7 +114,7 @@ async function open(tls: TlsFiles | null) {
   }
 }
 
-function handlers(asked: () => void): Handlers<undefined> {
+function handlers(asked: () => void): Handlers<object> {
   return {
     async fetch(_request, _server, peer) {
       asked()

@@ -1,0 +1,21 @@
+import type { Caller } from "../access/caller.ts"
+import type { Operations, Refusals } from "../gateway/ports.ts"
+
+/** What MCP needs of the gateway it is served by. */
+export type McpPorts = {
+  operations: Operations
+  refusals: Refusals
+  version: string
+  log: McpLog
+  monotonicMs(): number
+  after(delayMs: number, run: () => void): Disposable
+}
+
+export interface McpLog {
+  debug(facts: Record<string, unknown>, event: string): void
+  warn(facts: Record<string, unknown>, event: string): void
+  error(facts: Record<string, unknown>, event: string): void
+}
+
+/** Whom a server is made for: one for every connection, or for every request over HTTP. */
+export type McpScope = McpPorts & { caller: Caller }

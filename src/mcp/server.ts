@@ -1,0 +1,115 @@
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server"
+import { z } from "zod"
+import { fail } from "../execution/result.ts"
+import { type Failure, failure } from "../protocol/failure.ts"
+import { callOf, tasksExtension } from "./call.ts"
+import { complete } from "./completion.ts"
+import { instructions } from "./instructions.ts"
+import type { McpScope } from "./ports.ts"
+import { getPrompt, prompts } from "./prompts.ts"
+import { listResources, readResource, templates } from "./resources.ts"
+import { TaskAnsweringServer } from "./task-answers.ts"
+import { cancelTask, getTask, TaskParams, taskCreated, updateTask } from "./tasks.ts"
+import { answerResult, failedCall, type ToolAnswer } from "./tool.ts"
+import { tools } from "./tools.ts"
+
+export type McpEra = "legacy" | "modern"
+
+export type McpServerOptions = {
+  era: McpEra
+  /** Whether it can tell of changes: over legacy HTTP there is no way to. */
+  tellsUpdates: boolean
+  /** Adds what only a test needs, after everything else was set up. */
+  extend?: ((server: Server, era: McpEra) => void) | undefined
+}
+
+/** An MCP server for one caller: for a connection, or for a single request over HTTP. */
+export function createMcpServer(scope: McpScope, options: McpServerOptions): Server {
+  const { era, tellsUpdates, extend } = options
+  const takesTasks = era === "modern"
+  const server = new TaskAnsweringServer(
+    { name: "cc-executor", title: "cc-executor", version: scope.version },
+    {
+      instructions,
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { listChanged: false, subscribe: tellsUpdates },
+        prompts: { listChanged: false },
+        completions: {},
+        ...(takesTasks ? { extensions: { [tasksExtension]: {} } } : {}),
+      },
+    },
+  )
+  const listed = tools.map((tool) => tool.listed)
+  server.setRequestHandler("tools/list", () => ({ tools: listed }))
+  server.setRequestHandler("tools/call", (request, ctx) => callTool(scope, request, ctx))
+  server.setRequestHandler("resources/list", ({ params }) => listResources(scope, params?.cursor))
+  server.setRequestHandler("resources/templates/list", () => ({
+    resourceTemplates: [...templates],
+  }))
+  server.setRequestHandler("resources/read", ({ params }) => readResource(scope, params.uri))
+  server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts] }))
+  server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments))
+  server.setRequestHandler("completion/complete", ({ params }) => complete(scope, params))
+  if (takesTasks) handleTasks(server, scope)
+  extend?.(server, era)
+  return server
+}
+
+async function callTool(
+  scope: McpScope,
+  { params }: CallToolRequest,
+  ctx: ServerContext,
+): Promise<CallToolResult> {
+  const tool = tools.find(({ listed }) => listed.name === params.name)
+  if (tool === undefined) {
+    const message = `There is no tool ${JSON.stringify(params.name.slice(0, 100))}.`
+    noteRefusal(scope, "unknown", params.arguments, failure("METHOD_NOT_FOUND", message))
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+  }
+  const answer = await answered(scope, () => tool.call(params.arguments, scope, callOf(ctx)))
+  if (answer.ok) {
+    return answer.value.kind === "task"
+      ? { content: [], ...taskCreated(answer.value.record) }
+      : answerResult(answer.value)
+  }
+  noteRefusal(scope, params.name, params.arguments, answer.failure)
+  return failedCall(answer.failure)
+}
+
+/** A bug in one tool is told to whoever called it; the log has the rest. */
+async function answered(scope: McpScope, call: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
+  try {
+    return await call()
+  } catch (error) {
+    scope.log.error({ err: error }, "mcp tool failed")
+    return fail(failure("INTERNAL", "The service failed at this call; its log says why."))
+  }
+}
+
+function noteRefusal(scope: McpScope, method: string, args: unknown, refused: Failure): void {
+  const { principal, address, via } = scope.caller
+  const executionId = WithExecution.safeParse(args).data?.execution_id
+  scope.refusals.refused({ principal, address, via, method, failure: refused, executionId })
+}
+
+const WithExecution = z.looseObject({ execution_id: z.string() })
+
+/** By the names of the extension; the SDK has none of them in this era. */
+function handleTasks(server: Server, scope: McpScope): void {
+  const schemas = { params: TaskParams }
+  server.setRequestHandler("tasks/get", schemas, ({ taskId }, ctx) => getTask(scope, ctx, taskId))
+  server.setRequestHandler("tasks/cancel", schemas, ({ taskId }, ctx) =>
+    cancelTask(scope, ctx, taskId),
+  )
+  server.setRequestHandler("tasks/update", schemas, ({ taskId }, ctx) =>
+    updateTask(scope, ctx, taskId),
+  )
+}

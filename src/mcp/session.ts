@@ -1,0 +1,260 @@
+import {
+  type JSONRPCMessage,
+  type Server,
+  specTypeSchemas,
+  type Transport,
+} from "@modelcontextprotocol/server"
+import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio"
+import type { Caller } from "../access/caller.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
+import { type Failure, failure } from "../protocol/failure.ts"
+import { errorMessage } from "../protocol/json-rpc.ts"
+import { parseJson } from "../protocol/parse-json.ts"
+import { mostRequests, tooManyAtOnce } from "../protocol/requests-at-once.ts"
+import { cancelledBy, listenedTo } from "./listen-request.ts"
+import type { McpPorts, McpScope } from "./ports.ts"
+import { ResourceUpdates } from "./resource-updates.ts"
+import { refusedRead } from "./resources.ts"
+import { createMcpServer, type McpEra } from "./server.ts"
+
+/** What a session needs of its WebSocket. */
+export interface McpSocket {
+  /** As Bun has it: > 0 sent, -1 accepted but wait for drain, 0 dropped. */
+  send(message: string): number
+  close(code: number, reason: string): void
+}
+
+/** How fast it may send; see `MessagePace`. */
+export interface McpPace {
+  next(nowMs: number): { kind: "pass" } | { kind: "too-fast" | "flood"; refusal: Failure }
+}
+
+export type McpSessionOptions = {
+  id: string
+  caller: Caller
+  socket: McpSocket
+  pace: McpPace
+  passed: (length: number) => void
+  /** It does not stop sending too fast, and is cut off. */
+  flooded: () => void
+  extend?: ((server: Server, era: McpEra) => void) | undefined
+}
+
+const policyViolation = 1008
+
+/** One MCP client's WebSocket, of either era: the first message decides. */
+export class McpSession implements Disposable {
+  readonly id: string
+  readonly caller: Caller
+  readonly #ports: McpPorts
+  readonly #options: McpSessionOptions
+  readonly #transport: SocketTransport
+  readonly #serving: StdioServerHandle
+  readonly #updates: ResourceUpdates
+  readonly #listening = new Map<string | number, string[]>()
+  #server: Server | null = null
+  #isClosed = false
+
+  constructor(ports: McpPorts, options: McpSessionOptions) {
+    this.id = options.id
+    this.caller = options.caller
+    this.#ports = ports
+    this.#options = options
+    this.#transport = new SocketTransport(options.socket, options.passed)
+    const scope: McpScope = { ...ports, caller: options.caller }
+    this.#updates = new ResourceUpdates(scope, (uri) => void this.#tellUpdate(uri))
+    this.#serving = serveStdio(({ era }) => this.#serverOf(scope, era), {
+      transport: this.#transport,
+      onerror: (error) => ports.log.debug({ sessionId: this.id, err: error }, "mcp session error"),
+    })
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Whether nothing is left to be answered. */
+  get isTold(): boolean {
+    return this.#transport.requestsUnderWay === 0
+  }
+
+  async receive(text: string): Promise<void> {
+    if (this.#isClosed) return
+    const pace = this.#options.pace.next(performance.now())
+    if (pace.kind === "flood") {
+      this.#cutOff(pace.refusal)
+      return
+    }
+    const message = readMessage(text)
+    if (!message.ok) {
+      this.#refuse(null, message.failure)
+      return
+    }
+    const id = "id" in message.value ? (message.value.id ?? null) : null
+    const isRequest = "method" in message.value && id !== null
+    const isFull = isRequest && this.#transport.requestsUnderWay >= mostRequests
+    const refusal = pace.kind === "too-fast" ? pace.refusal : isFull ? tooManyAtOnce : null
+    if (refusal !== null) {
+      this.#refuse(id, refusal)
+      return
+    }
+    await this.#follow(message.value)
+    this.#transport.receive(message.value)
+  }
+
+  drained(): void {
+    this.#transport.drained()
+  }
+
+  refusedTooLarge(mostBytes: number): void {
+    const message = `The message is larger than ${mostBytes} bytes: the connection is closed.`
+    this.#note(failure("INVALID_REQUEST", message))
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#updates[Symbol.dispose]()
+    this.#transport.closed()
+    void this.#serving.close()
+  }
+
+  #serverOf(scope: McpScope, era: McpEra): Server {
+    const { extend } = this.#options
+    const server = createMcpServer(scope, { era, tellsUpdates: true, extend })
+    if (era === "legacy") {
+      server.setRequestHandler("resources/subscribe", async ({ params }) => {
+        const wanted = await this.#updates.want(params.uri)
+        if (!wanted.ok) throw refusedRead(wanted.failure)
+        return {}
+      })
+      server.setRequestHandler("resources/unsubscribe", ({ params }) => {
+        this.#updates.unwant(params.uri)
+        return {}
+      })
+    }
+    this.#server = server
+    return server
+  }
+
+  /** In the modern era the SDK answers `listen` by itself, and says nothing of it to its server. */
+  async #follow(message: JSONRPCMessage): Promise<void> {
+    const listening = listenedTo(message)
+    if (listening !== null) {
+      this.#listening.set(listening.id, listening.uris)
+      for (const uri of listening.uris) await this.#updates.want(uri)
+      if (!this.#listening.has(listening.id)) this.#unwant(listening.uris)
+    }
+    const cancelled = cancelledBy(message)
+    if (cancelled === null) return
+    const uris = this.#listening.get(cancelled) ?? []
+    this.#listening.delete(cancelled)
+    this.#unwant(uris)
+  }
+
+  /** Unless another subscription has asked for the same. */
+  #unwant(uris: readonly string[]): void {
+    const others = new Set([...this.#listening.values()].flat())
+    for (const uri of uris) if (!others.has(uri)) this.#updates.unwant(uri)
+  }
+
+  async #tellUpdate(uri: string): Promise<void> {
+    if (!this.caller.isStillGood()) return
+    try {
+      await this.#server?.sendResourceUpdated({ uri })
+    } catch (error) {
+      this.#ports.log.debug({ sessionId: this.id, err: error }, "an update could not be told")
+    }
+  }
+
+  #refuse(id: string | number | null, refusal: Failure): void {
+    this.#note(refusal)
+    this.#transport.write(errorMessage(id, refusal))
+  }
+
+  #cutOff(refusal: Failure): void {
+    this.#refuse(null, refusal)
+    this.#ports.log.warn({ sessionId: this.id }, "session closed: it sends too fast")
+    this.#options.flooded()
+    this.#options.socket.close(policyViolation, "RATE_LIMITED")
+    this[Symbol.dispose]()
+  }
+
+  #note(refused: Failure): void {
+    const { principal, address, via } = this.caller
+    const method = "unknown"
+    this.#ports.refusals.refused({ principal, address, via, method, failure: refused })
+  }
+}
+
+/** One message a frame; what the socket does not take waits until it has room. */
+class SocketTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+  readonly #socket: McpSocket
+  readonly #passed: (length: number) => void
+  readonly #underWay = new Set<string | number>()
+  #room: PromiseWithResolvers<void> | null = null
+  #isClosed = false
+
+  constructor(socket: McpSocket, passed: (length: number) => void) {
+    this.#socket = socket
+    this.#passed = passed
+  }
+
+  get requestsUnderWay(): number {
+    return this.#underWay.size
+  }
+
+  async start(): Promise<void> {
+    // The socket is open by now.
+  }
+
+  receive(message: JSONRPCMessage): void {
+    if ("method" in message && "id" in message) this.#underWay.add(message.id)
+    const cancelled = cancelledBy(message)
+    if (cancelled !== null) this.#underWay.delete(cancelled) // it is not answered any more
+    this.onmessage?.(message)
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#room?.promise
+    if (!("method" in message) && message.id !== undefined) this.#underWay.delete(message.id)
+    this.write(JSON.stringify(message))
+  }
+
+  write(text: string): void {
+    if (this.#isClosed) return
+    this.#passed(text.length)
+    if (this.#socket.send(text) === -1) this.#room ??= Promise.withResolvers()
+  }
+
+  drained(): void {
+    this.#room?.resolve()
+    this.#room = null
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isClosed) this.#socket.close(1000, "")
+    this.closed()
+  }
+
+  closed(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.drained()
+    this.onclose?.()
+  }
+}
+
+function readMessage(text: string): Result<JSONRPCMessage, Failure> {
+  const json = parseJson(text)
+  if (!json.ok) return fail(failure("PARSE_ERROR", `The message is ${json.failure}.`))
+  if (Array.isArray(json.value)) return fail(noBatches)
+  const message = specTypeSchemas.JSONRPCMessage["~standard"].validate(json.value)
+  if (message.issues === undefined) return ok(message.value)
+  return fail(failure("INVALID_REQUEST", "The message is not a JSON-RPC 2.0 message."))
+}
+
+const noBatches = failure("INVALID_REQUEST", "Batches are not supported: send one message a frame.")

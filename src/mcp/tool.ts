@@ -1,0 +1,130 @@
+import {
+  type CallToolResult,
+  type Tool as ListedTool,
+  specTypeSchemas,
+  type ToolAnnotations,
+} from "@modelcontextprotocol/server"
+import { z } from "zod"
+import { fail, ok, type Result } from "../execution/result.ts"
+import { checkParams } from "../protocol/check-params.ts"
+import { type Failure, wireError } from "../protocol/failure.ts"
+import { unfitParams } from "../protocol/unfit-params.ts"
+import type { Call } from "./call.ts"
+import type { McpScope } from "./ports.ts"
+import type { TaskCreated } from "./task.ts"
+import { whatNext } from "./what-next.ts"
+
+export type Tool = {
+  listed: ListedTool
+  call(args: unknown, scope: McpScope, call: Call): Promise<ToolAnswer>
+}
+
+export type ToolAnswer = Result<Answer | TaskCreated, Failure>
+
+/** The same answer twice: in words for a model, and by the schema for a program. */
+export type Answer = { kind: "answer"; text: string; structured: Record<string, unknown> }
+
+type Shape = Readonly<Record<string, z.ZodType>>
+
+type Definition<Input extends z.ZodObject<Shape>, Output extends z.ZodObject<Shape>> = {
+  name: string
+  title: string
+  description: string
+  input: Input
+  output: Output
+  examples: { input: z.input<Input>; output: z.input<Output> }
+  annotations: ToolAnnotations
+  answer(
+    args: z.output<Input>,
+    scope: McpScope,
+    call: Call,
+  ): Promise<Result<Told<z.input<Output>> | TaskCreated, Failure>>
+}
+
+/** What a tool answers with; `structured` fits its output schema. */
+export type Told<Output> = { kind: "told"; text: string; structured: Output }
+
+export function told<Output>(text: string, structured: Output): Result<Told<Output>, never> {
+  return ok({ kind: "told", text, structured })
+}
+
+export function tool<
+  const Input extends z.ZodObject<Shape>,
+  const Output extends z.ZodObject<Shape>,
+>(definition: Definition<Input, Output>): Tool {
+  const { name, title, description, input, output, examples, annotations } = definition
+  return {
+    listed: listedTool({
+      name,
+      title,
+      description,
+      inputSchema: jsonSchema(input, "input", examples.input),
+      outputSchema: jsonSchema(output, "output", examples.output),
+      annotations: { title, openWorldHint: false, ...annotations },
+    }),
+    async call(args, scope, call) {
+      const params = checkParams(input, args ?? {})
+      if (!params.ok) return fail(unfitArguments(name, params.failure, scope))
+      const answer = await definition.answer(params.value, scope, call)
+      if (!answer.ok) return answer
+      if (answer.value.kind === "task") return ok(answer.value)
+      const { text, structured } = answer.value
+      return ok({ kind: "answer", text, structured: output.parse(structured) })
+    },
+  }
+}
+
+export function unfitArguments(
+  name: string,
+  issues: readonly z.core.$ZodIssue[],
+  { operations }: McpScope,
+): Failure {
+  const places = issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`,
+  )
+  const message = `The arguments of ${name} do not fit: ${places.join("; ")}.`
+  return unfitParams(message, issues, operations.policy)
+}
+
+export function answerResult({ text, structured }: Pick<Answer, "text" | "structured">) {
+  const content = [{ type: "text" as const, text }]
+  return { content, structuredContent: structured } satisfies CallToolResult
+}
+
+/** What can go wrong is an answer too: a model can read it, and do something about it. */
+export function failedCall(refused: Failure): CallToolResult {
+  const { reason, message } = refused
+  return {
+    isError: true,
+    content: [{ type: "text", text: `${reason}: ${message} ${whatNext(refused)}` }],
+    _meta: { "cc-executor/error": wireError(refused) },
+  }
+}
+
+/** As the SDK itself understands it: what it would not accept does not even load. */
+function listedTool(given: unknown): ListedTool {
+  const read = specTypeSchemas.Tool["~standard"].validate(given)
+  if (read.issues === undefined) return read.value
+  throw new Error(`a tool cannot be listed: ${JSON.stringify(read.issues)}`)
+}
+
+function jsonSchema(schema: z.ZodType, io: "input" | "output", example: unknown) {
+  const made = z.toJSONSchema(schema, {
+    io,
+    target: "draft-2020-12",
+    override: ({ jsonSchema: part }) => shorten(part),
+  })
+  const { type: _, $schema: __, ...rest } = made
+  return { type: "object", ...rest, examples: [example] }
+}
+
+/** Every model reads these before it does anything: what says nothing to it is left out. */
+function shorten(part: z.core.JSONSchema.BaseSchema): void {
+  if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum
+  if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum
+  if (part.minLength === 1) delete part.minLength
+  delete part.maxLength
+  delete part.propertyNames
+  delete part.maxItems
+  if (part.format === "date-time") delete part.pattern
+}

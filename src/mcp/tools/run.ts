@@ -1,0 +1,114 @@
+import { z } from "zod"
+import { type ExecutionRecord, hasEnded } from "../../execution/record.ts"
+import { ok, type Result } from "../../execution/result.ts"
+import { viewOf } from "../../protocol/execution-view.ts"
+import type { Failure } from "../../protocol/failure.ts"
+import type { Call } from "../call.ts"
+import { excerptOf, excerptText } from "../excerpt.ts"
+import type { McpScope } from "../ports.ts"
+import { taskLabel } from "../task.ts"
+import { exampleExecution, sentenceOf, ToldExecution, toldExecution } from "../told-execution.ts"
+import { type Told, told, tool } from "../tool.ts"
+import { waitForEnd } from "../wait-for-end.ts"
+import { StartArguments, startExecution } from "./start.ts"
+
+const mostShownBytes = 100_000
+const usuallyShownBytes = 20_000
+/** What most clients cut off takes a minute or more: by then they have their answer. */
+const usuallyWaitedS = 45
+const longestWaitS = 86_400
+
+export const ShownBytes = z.int().min(100).max(mostShownBytes).default(usuallyShownBytes)
+
+/** As a label tells it, which may have been set by anybody. */
+export function shownBytes(label: string | undefined): number {
+  return ShownBytes.catch(usuallyShownBytes).parse(Number(label))
+}
+
+const RunResult = ToldExecution.extend({
+  text: z.string().describe("the output: all of it, or its beginning and its end"),
+  omitted_bytes: z.int().describe("output between the beginning and the end that is not in `text`"),
+  omitted_from: z.string().nullable().describe("read on from here with `output`"),
+})
+type RunResult = z.infer<typeof RunResult>
+
+export const runTool = tool({
+  name: "run",
+  title: "Run a command and wait for it",
+  description:
+    "Starts a command, waits for its end, and answers with its exit code and output (the " +
+    "beginning and the end of it when it is long). Use it for what takes seconds. If the command " +
+    "is still running after `wait_s` seconds, the answer says so with `ended: false`: it goes " +
+    "on, and `wait` with its execution_id waits further. For long work use `start`.",
+  input: StartArguments.extend({
+    wait_s: z
+      .number()
+      .min(0)
+      .max(longestWaitS)
+      .default(usuallyWaitedS)
+      .describe("seconds to wait for its end; more than 45 only if the client allows such calls"),
+    max_bytes: ShownBytes.describe("how much output the answer may show"),
+    on_cancel: z
+      .enum(["keep", "cancel"])
+      .default("keep")
+      .describe("whether the command is cancelled too when this call is, by the client's word"),
+  }),
+  output: RunResult,
+  examples: {
+    input: { command: "git status --short", cwd: "/home/me/project" },
+    output: {
+      ...exampleExecution,
+      command: "git status --short",
+      text: " M README.md\n",
+      omitted_bytes: 0,
+      omitted_from: null,
+    },
+  },
+  annotations: {
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
+  async answer({ wait_s, max_bytes, on_cancel, ...args }, scope, call) {
+    const labels = call.takesTasks ? { [taskLabel]: String(max_bytes) } : {}
+    const started = await startExecution("run", args, scope, call, labels)
+    if (!started.ok) return started
+    const { record } = started.value
+    if (call.takesTasks) return ok({ kind: "task", record })
+    const waited = await waitForEnd(scope, call, record.id, wait_s * 1000)
+    if (!waited.ok) return waited
+    if (on_cancel === "cancel") await cancelWith(scope, call, waited.value)
+    return ran(scope, waited.value, max_bytes)
+  },
+})
+
+/** What `run` answers about an execution, ended or not. */
+export async function ran(
+  scope: McpScope,
+  record: ExecutionRecord,
+  mostBytes: number,
+): Promise<Result<Told<RunResult>, Failure>> {
+  const excerpt = await excerptOf(scope, record, mostBytes)
+  if (!excerpt.ok) return excerpt
+  const text = excerptText(excerpt.value)
+  const { omittedBytes, omittedFrom } = excerpt.value
+  const further = hasEnded(record)
+    ? ""
+    : " It is still running: call `wait` with this execution_id until `ended` is true."
+  return told(`${sentenceOf(record)}${further}\n\n${text}`, {
+    ...toldExecution(viewOf(record)),
+    text,
+    omitted_bytes: omittedBytes,
+    omitted_from: omittedFrom,
+  })
+}
+
+/** The answer goes to nobody; that it was asked for stands in the execution's own record. */
+async function cancelWith(scope: McpScope, call: Call, record: ExecutionRecord): Promise<void> {
+  if (!call.wasCancelled() || hasEnded(record)) return
+  const canceled = await scope.operations.control(scope.caller, record.id, { type: "CANCEL" })
+  if (canceled.ok) return
+  const { reason } = canceled.failure
+  scope.log.warn({ executionId: record.id, reason }, "a cancelled call's execution goes on")
+}
