@@ -37,6 +37,13 @@ const start = {
 const doors = [
   { door: "the WebSocket", path: "/ws/mcp", headers: upgradeHeaders() },
   { door: "MCP's WebSocket", path: "/ws/mcp", headers: upgradeHeaders("mcp") },
+  {
+    door: "MCP over HTTP",
+    method: "POST",
+    path: "/mcp",
+    headers: { "Content-Type": "application/json", "Content-Length": "2" },
+    body: "{}",
+  },
   { door: "HTTP", path: "/executions", headers: {} },
   { door: "HTTP, to run something", ...start },
   { door: "tickets", method: "POST", path: "/tickets", headers: { "Content-Length": "0" } },

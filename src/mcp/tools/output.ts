@@ -2,7 +2,7 @@ import { z } from "zod"
 import { StreamName } from "../../execution/record.ts"
 import { fail, type Result } from "../../execution/result.ts"
 import { type Failure, failure } from "../../protocol/failure.ts"
-import { compileLinePattern } from "../../redaction/line-pattern.ts"
+import { compileLinePattern, type LinePattern } from "../../redaction/line-pattern.ts"
 import type { Call } from "../call.ts"
 import { newestOutput } from "../newest-output.ts"
 import { readPage } from "../output-page.ts"
@@ -76,10 +76,14 @@ export const outputTool = tool({
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
   async answer(args, scope, call) {
+    const pattern = args.pattern === undefined ? null : compileLinePattern(args.pattern)
+    if (pattern?.ok === false) {
+      return fail(failure("INVALID_PARAMS", `pattern cannot be used: ${pattern.failure}.`))
+    }
     const found = await scope.operations.status(scope.caller, args.execution_id)
     if (!found.ok) return found
     const request = { ...args, execution_id: found.value.id }
-    if (args.pattern !== undefined) return matching(request, args.pattern, scope, call)
+    if (pattern !== null) return matching(request, pattern.value, scope, call)
     if (args.last_lines !== undefined) return newest(request, args.last_lines, scope)
     return page(request, scope)
   },
@@ -121,16 +125,17 @@ async function newest(args: Arguments, lines: number, scope: McpScope): Answered
   })
 }
 
-async function matching(args: Arguments, text: string, scope: McpScope, call: Call): Answered {
-  const pattern = compileLinePattern(text)
-  if (!pattern.ok) {
-    return fail(failure("INVALID_PARAMS", `pattern cannot be used: ${pattern.failure}.`))
-  }
+async function matching(
+  args: Arguments,
+  pattern: LinePattern,
+  scope: McpScope,
+  call: Call,
+): Answered {
   const found = await searchOutput(scope, {
     executionId: args.execution_id,
     from: args.from,
     stream: args.stream ?? null,
-    pattern: pattern.value,
+    pattern,
     contextLines: args.context_lines,
     mostBytes: args.max_bytes,
     signal: call.signal,
