@@ -2,12 +2,16 @@ import { join } from "node:path"
 import { version } from "../package.json"
 import { bun, root } from "./steps.ts"
 
+// Tests build the same program around another entry, so that they try what users get.
+const [entry = join("src", "main.ts"), outfile = join("dist", "cc-executor")] =
+  process.argv.slice(2)
+
 const defines = { BUILD_VERSION: version, BUILD_COMMIT: commit() }
 
 process.exit(
   await bun(
     "build",
-    join("src", "main.ts"),
+    entry,
     "--compile",
     "--production",
     "--minify",
@@ -21,7 +25,7 @@ process.exit(
       "--define",
       `${name}=${JSON.stringify(value)}`,
     ]),
-    `--outfile=${join("dist", "cc-executor")}`,
+    `--outfile=${outfile}`,
   ),
 )
 
