@@ -15,6 +15,8 @@ export const executable =
 export const containmentModes: ContainmentMode[] = ["cgroup", "best-effort"]
 
 export type ServiceOptions = {
+  /** Another build of the executable. */
+  executable?: string
   /** Settings by their flag, without the dashes. */
   flags?: Record<string, string>
   env?: Record<string, string>
@@ -42,7 +44,8 @@ export class Service implements AsyncDisposable {
     this.stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), "cc-executor-test-"))
     const flags = { port: "0", "state-dir": this.stateDir, "log-format": "json", ...options.flags }
     const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])
-    this.#process = Bun.spawn([...(options.prefix ?? []), executable, "serve", ...args], {
+    const program = options.executable ?? executable
+    this.#process = Bun.spawn([...(options.prefix ?? []), program, "serve", ...args], {
       cwd: options.cwd ?? process.cwd(),
       env: { ...process.env, ...options.env },
       stdin: "ignore",
