@@ -39,8 +39,11 @@ describe("what belongs to somebody else", () => {
       expect(answer.isError).toBe(true)
       expect(answer.content[0]?.text).toStartWith("PROCESS_NOT_FOUND")
       await untilNoted(service.stateDir, {
-        ...{ principal: "bob", method: name, reason: "PROCESS_NOT_FOUND" },
-        ...{ execution_id: id, via: "mcp-http" },
+        principal: "bob",
+        method: name,
+        reason: "PROCESS_NOT_FOUND",
+        execution_id: id,
+        via: "mcp-http",
       })
     }
   })
@@ -100,7 +103,8 @@ describe("a token", () => {
 
     expect(refused.status).toBe(401)
     expect(await refused.json()).toMatchObject({
-      ...{ jsonrpc: "2.0", id: null },
+      jsonrpc: "2.0",
+      id: null,
       error: { data: { reason: "UNAUTHORIZED" } },
     })
   })
@@ -144,8 +148,11 @@ describe("a page of another site", () => {
     const url = (await service.listening).href.replace(/^ws/, "http")
     const upgrade = await fetch(url, {
       headers: {
-        ...{ Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Version": "13" },
-        ...{ "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "mcp" },
+        Connection: "Upgrade",
+        Upgrade: "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Protocol": "mcp",
         ...headers,
       },
     })

@@ -56,7 +56,7 @@ export async function sendModern(
       Accept: "application/json, text/event-stream",
       "MCP-Protocol-Version": "2026-07-28",
       "Mcp-Method": method,
-      ...(name === undefined ? {} : { "Mcp-Name": String(name) }),
+      ...(name === undefined ? {} : { "Mcp-Name": z.string().parse(name) }),
       ...options.headers,
     },
     body: JSON.stringify(body),
