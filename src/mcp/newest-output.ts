@@ -1,7 +1,7 @@
 import type { StreamName } from "../execution/record.ts"
 import { ok, type Result } from "../execution/result.ts"
 import type { Failure } from "../protocol/failure.ts"
-import { mostReadBytes, type OutputBit, readBits } from "./output-bits.ts"
+import { mostReadBytes, type OutputBit, readBits, sequenceInside } from "./output-bits.ts"
 import type { McpScope } from "./ports.ts"
 import { StreamTexts, startOfWholeText } from "./whole-characters.ts"
 
@@ -29,21 +29,18 @@ export async function newestOutput(
   let isCut = false
   let at = `tail:${wanted.lines}`
   for (let pages = 1; ; pages++) {
-    const read = await readBits(scope, executionId, at, mostReadBytes)
+    const request = { executionId, from: at, stream: wanted.stream, limitBytes: mostReadBytes }
+    const read = await readBits(scope, request)
     if (!read.ok) return read
-    const { bits, next, ended } = read.value
-    const length = bits.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    for (const bit of bits) {
-      if (wanted.stream !== null && bit.stream !== wanted.stream) continue
-      kept.push(bit)
-      keptBytes += bit.bytes.length
-    }
+    const { bits, next, ended, isFull } = read.value
+    kept.push(...bits)
+    keptBytes += bits.reduce((sum, { bytes }) => sum + bytes.length, 0)
     while (keptBytes - (kept[0]?.bytes.length ?? 0) >= wanted.mostBytes && kept.length > 1) {
       keptBytes -= kept.shift()?.bytes.length ?? 0
       isCut = true
     }
     at = next
-    if (ended || length < mostReadBytes || pages >= mostPages) {
+    if (ended || !isFull || pages >= mostPages) {
       return ok({ ...shown(kept, keptBytes - wanted.mostBytes, isCut), next, ended })
     }
   }
@@ -57,6 +54,6 @@ function shown(bits: readonly OutputBit[], surplus: number, isCut: boolean) {
   for (const [index, bit] of bits.entries()) {
     texts.add(bit.stream, index === 0 ? bit.bytes.subarray(from) : bit.bytes)
   }
-  const sequence = (first?.sequence ?? 0) + from
+  const sequence = first === undefined ? 0 : sequenceInside(first, from)
   return { text: texts.text(), sequence, isCut: isCut || from > 0 }
 }

@@ -1,7 +1,14 @@
 import type { StreamName } from "../execution/record.ts"
 import { ok, type Result } from "../execution/result.ts"
 import type { Failure } from "../protocol/failure.ts"
-import { type OutputBit, type OutputBits, placeInside, readBits } from "./output-bits.ts"
+import {
+  mostReadBytes,
+  type OutputBit,
+  type OutputBits,
+  placeInside,
+  readBits,
+  sequenceInside,
+} from "./output-bits.ts"
 import type { McpScope } from "./ports.ts"
 import { endOfWholeText, StreamTexts } from "./whole-characters.ts"
 
@@ -34,12 +41,14 @@ export async function readPage(
   scope: McpScope,
   { executionId, from, stream, mostBytes }: PageRequest,
 ): Promise<Result<OutputPage, Failure>> {
+  // What is wanted of one stream may lie behind much of the other.
+  const limitBytes = stream === null ? mostBytes : mostReadBytes
   let at = from
   let gap: OutputPage["gap"] = null
   for (let pages = 1; ; pages++) {
-    const read = await readBits(scope, executionId, at, mostBytes)
+    const read = await readBits(scope, { executionId, from: at, stream, limitBytes })
     if (!read.ok) return read
-    const page = pageOf(read.value, stream, mostBytes)
+    const page = pageOf(read.value, mostBytes)
     gap = added(gap, page.gap)
     const isDone = page.text !== "" || page.ended || !page.hasMore
     if (isDone || pages >= mostPassedPages) return ok({ ...page, gap })
@@ -47,29 +56,34 @@ export async function readPage(
   }
 }
 
-function pageOf(read: OutputBits, stream: StreamName | null, mostBytes: number): OutputPage {
+function pageOf({ bits, gap, next, sequence, ended, isFull }: OutputBits, mostBytes: number) {
   const texts = new StreamTexts()
   let room = mostBytes
-  let length = 0
-  let sequence = 0
-  for (const [index, bit] of read.bits.entries()) {
-    length += bit.bytes.length
-    sequence = bit.sequence + bit.bytes.length
-    if (stream !== null && bit.stream !== stream) continue
-    const isLast = index === read.bits.length - 1
-    const end = endOf(bit, room, isLast && !read.ended)
+  for (const [index, bit] of bits.entries()) {
+    const isLast = index === bits.length - 1
+    const mayGoOn = isLast && !ended
+    const whole = endOf(bit, room, mayGoOn)
+    // The rest of a character that comes only after so much of the other stream is given up.
+    const end = whole === 0 && mayGoOn && isFull ? bit.bytes.length : whole
     texts.add(bit.stream, bit.bytes.subarray(0, end))
     room -= end
     if (end === bit.bytes.length) continue
     // What is left is either too much for this page, or the beginning of a character.
-    const hasMore = !isLast || bit.bytes.length - end > 3
-    const next = placeInside(bit, end)
-    sequence = bit.sequence + end
-    return { text: texts.text(), next, sequence, ended: false, hasMore, gap: read.gap }
+    const hasMore = isFull || !isLast || bit.bytes.length - end > 3
+    return { text: texts.text(), ...placeAt(bit, end), ended: false, hasMore, gap }
   }
-  const { next, ended, gap } = read
-  const hasMore = !ended && length >= mostBytes
-  return { text: texts.text(), next, sequence, ended, hasMore, gap }
+  return {
+    text: texts.text(),
+    next,
+    sequence: sequence ?? 0,
+    ended,
+    hasMore: isFull && !ended,
+    gap,
+  }
+}
+
+function placeAt(bit: OutputBit, bytes: number): { next: string; sequence: number } {
+  return { next: placeInside(bit, bytes), sequence: sequenceInside(bit, bytes) }
 }
 
 /** How much of a bit is shown: what there is room for, up to a line end or at least a character. */

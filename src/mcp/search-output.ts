@@ -2,7 +2,7 @@ import type { StreamName } from "../execution/record.ts"
 import { ok, type Result } from "../execution/result.ts"
 import type { Failure } from "../protocol/failure.ts"
 import type { LinePattern } from "../redaction/line-pattern.ts"
-import { mostReadBytes, type OutputBit, placeInside, readBits } from "./output-bits.ts"
+import { mostReadBytes, placeInside, readBits } from "./output-bits.ts"
 import { OutputLines } from "./output-lines.ts"
 import type { McpScope } from "./ports.ts"
 
@@ -46,22 +46,20 @@ export async function searchOutput(
   const result = (next: string, ended: boolean, isComplete: boolean) =>
     ok({ ...found.told(), searchedBytes, next, ended, isComplete, gap })
   for (;;) {
-    const read = await readBits(scope, executionId, at, mostReadBytes)
+    const read = await readBits(scope, { executionId, from: at, stream, limitBytes: mostReadBytes })
     if (!read.ok) return read
     gap ??= read.value.gap
     for (const bit of read.value.bits) {
-      if (stream !== null && bit.stream !== stream) continue
       for (const line of lines.add(bit)) {
         found.look(line.bytes)
         const isEnough = found.length >= mostBytes
         if (isEnough) return result(placeInside(bit, line.endsAt), false, false)
       }
     }
-    const length = read.value.bits.reduce((sum, { bytes }: OutputBit) => sum + bytes.length, 0)
-    searchedBytes += length
-    const { next, ended } = read.value
+    const { next, ended, isFull, newBytes } = read.value
+    searchedBytes += newBytes
     at = next
-    const isAtEnd = ended || length < mostReadBytes
+    const isAtEnd = ended || !isFull
     if (isAtEnd) for (const line of lines.rest()) found.look(line)
     if (isAtEnd) return result(next, ended, true)
     if (searchedBytes >= mostSearchedBytes || request.signal.aborted)

@@ -47,8 +47,7 @@ export function createMcpServer(scope: McpScope, options: McpServerOptions): Ser
       },
     },
   )
-  const listed = tools.map((tool) => tool.listed)
-  server.setRequestHandler("tools/list", () => ({ tools: listed }))
+  server.setRequestHandler("tools/list", () => ({ tools: tools.map((tool) => tool.listed()) }))
   server.setRequestHandler("tools/call", (request, ctx) => callTool(scope, request, ctx))
   server.setRequestHandler("resources/list", ({ params }) => listResources(scope, params?.cursor))
   server.setRequestHandler("resources/templates/list", () => ({
@@ -68,7 +67,7 @@ async function callTool(
   { params }: CallToolRequest,
   ctx: ServerContext,
 ): Promise<CallToolResult> {
-  const tool = tools.find(({ listed }) => listed.name === params.name)
+  const tool = tools.find(({ name }) => name === params.name)
   if (tool === undefined) {
     const message = `There is no tool ${JSON.stringify(params.name.slice(0, 100))}.`
     noteRefusal(scope, "unknown", params.arguments, failure("METHOD_NOT_FOUND", message))

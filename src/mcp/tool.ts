@@ -1,8 +1,7 @@
-import {
-  type CallToolResult,
-  type Tool as ListedTool,
-  specTypeSchemas,
-  type ToolAnnotations,
+import type {
+  CallToolResult,
+  Tool as ListedTool,
+  ToolAnnotations,
 } from "@modelcontextprotocol/server"
 import { z } from "zod"
 import { fail, ok, type Result } from "../execution/result.ts"
@@ -15,7 +14,9 @@ import type { TaskCreated } from "./task.ts"
 import { whatNext } from "./what-next.ts"
 
 export type Tool = {
-  listed: ListedTool
+  readonly name: string
+  /** As clients are told of it: made when somebody first asks, for it takes milliseconds. */
+  listed(): ListedTool
   call(args: unknown, scope: McpScope, call: Call): Promise<ToolAnswer>
 }
 
@@ -53,15 +54,18 @@ export function tool<
   const Output extends z.ZodObject<Shape>,
 >(definition: Definition<Input, Output>): Tool {
   const { name, title, description, input, output, examples, annotations } = definition
+  let listed: ListedTool | null = null
   return {
-    listed: listedTool({
-      name,
-      title,
-      description,
-      inputSchema: jsonSchema(input, "input", examples.input),
-      outputSchema: jsonSchema(output, "output", examples.output),
-      annotations: { title, openWorldHint: false, ...annotations },
-    }),
+    name,
+    listed: () =>
+      (listed ??= {
+        name,
+        title,
+        description,
+        inputSchema: jsonSchema(input, "input", examples.input),
+        outputSchema: jsonSchema(output, "output", examples.output),
+        annotations: { title, openWorldHint: false, ...annotations },
+      }),
     async call(args, scope, call) {
       const params = checkParams(input, args ?? {})
       if (!params.ok) return fail(unfitArguments(name, params.failure, scope))
@@ -101,22 +105,20 @@ export function failedCall(refused: Failure): CallToolResult {
   }
 }
 
-/** As the SDK itself understands it: what it would not accept does not even load. */
-function listedTool(given: unknown): ListedTool {
-  const read = specTypeSchemas.Tool["~standard"].validate(given)
-  if (read.issues === undefined) return read.value
-  throw new Error(`a tool cannot be listed: ${JSON.stringify(read.issues)}`)
-}
-
 function jsonSchema(schema: z.ZodType, io: "input" | "output", example: unknown) {
   const made = z.toJSONSchema(schema, {
     io,
     target: "draft-2020-12",
     override: ({ jsonSchema: part }) => shorten(part),
   })
-  const { type: _, $schema: __, ...rest } = made
-  return { type: "object", ...rest, examples: [example] }
+  const { $schema: _, ...rest } = made
+  return ObjectSchema.parse({ ...rest, examples: [example] })
 }
+
+const ObjectSchema = z.looseObject({
+  type: z.literal("object"),
+  properties: z.record(z.string(), z.json()),
+})
 
 /** Every model reads these before it does anything: what says nothing to it is left out. */
 function shorten(part: z.core.JSONSchema.BaseSchema): void {

@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 describe("what belongs to somebody else", () => {
-  test.each(tools.map(({ listed }) => listed.name))("is not there for %s", async (name) => {
+  test.each(tools.map(({ name }) => name))("is not there for %s", async (name) => {
     const id = await started(alice)
 
     const answer = await call(bob, name, argumentsFor(name, id))

@@ -139,7 +139,7 @@ describe("a page of another origin, in a real browser", () => {
 
       const refused = Object.fromEntries(Object.keys(report).map((name) => [name, "refused"]))
       expect(report).toEqual({ ...refused, form: "sent" })
-      expect(Object.keys(report)).toHaveLength(10)
+      expect(Object.keys(report)).toHaveLength(11)
       expect(statusesOf(service)).toEqual(new Set([403]))
       using session = await RawSession.open(await service.url())
       expect((await session.call("list", {})).executions).toEqual([])
