@@ -17,7 +17,7 @@ import { ran, shownBytes } from "./tools/run.ts"
 
 /** A task is an execution: what is known of it is in the journal, and outlives any gateway. */
 
-const pollIntervalMs = 2000
+const pollIntervalMs = 1000
 
 export const TaskParams = z.looseObject({ taskId: z.string() })
 

@@ -30,8 +30,17 @@ describe("a call of `run` that declares tasks", () => {
     await ask("tasks/cancel", { taskId })
   })
 
+  test("is answered with its result when that is there at once", async () => {
+    const { result } = await runTask("echo quick")
+
+    expect(result).toMatchObject({
+      resultType: "complete",
+      structuredContent: { succeeded: true, text: "quick\n" },
+    })
+  })
+
   test("has the tool's own answer when it is done", async () => {
-    const { result } = await runTask("echo hello; exit 3")
+    const { result } = await runTask("sleep 1; echo hello; exit 3")
     const done = await untilOver(task(result).taskId)
 
     expect(done).toMatchObject({
@@ -54,7 +63,7 @@ describe("a call of `run` that declares tasks", () => {
   })
 
   test("takes answers to nothing", async () => {
-    const { taskId } = task((await runTask("true")).result)
+    const { taskId } = task((await runTask("sleep 2")).result)
 
     const updated = await ask("tasks/update", { taskId, inputResponses: { a: {} } })
 
@@ -80,9 +89,9 @@ describe("a call of `run` that declares tasks", () => {
     await client.connect(new StreamableHTTPClientTransport(await mcpUrl(service)))
     // The client knows no tasks by itself: what answers a call with one is an error to it, which
     // says the kind.
-    const call = client.callTool({ name: "run", arguments: { command: "echo hi" } })
+    const call = client.callTool({ name: "run", arguments: { command: "sleep 1; echo hi" } })
     expect(String(await rejection(call))).toContain("task")
-    const { result } = await runTask("echo hi")
+    const { result } = await runTask("sleep 1; echo hi")
     const { taskId } = task(result)
 
     const done = await until("it is completed", async () => {
@@ -107,7 +116,7 @@ describe("without the declaration", () => {
   })
 
   test.each(["tasks/get", "tasks/update", "tasks/cancel"])("%s is refused", async (method) => {
-    const { taskId } = task((await runTask("true")).result)
+    const { taskId } = task((await runTask("sleep 2")).result)
 
     const refused = await askModern(service, method, { taskId })
 
@@ -126,7 +135,7 @@ test("what is no task is not found by its id", async () => {
   const plain = await ask("tasks/get", { taskId: id })
   const unknown = await ask("tasks/get", { taskId: "zzzz" })
   const shortened = await ask("tasks/get", {
-    taskId: task((await runTask("true")).result).taskId.slice(0, 8),
+    taskId: task((await runTask("sleep 2")).result).taskId.slice(0, 8),
   })
 
   expect(plain.error?.code).toBe(-32602)

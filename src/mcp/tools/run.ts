@@ -17,6 +17,8 @@ const usuallyShownBytes = 20_000
 /** What most clients cut off takes a minute or more: by then they have their answer. */
 const usuallyWaitedS = 45
 const longestWaitS = 86_400
+/** What is over by then is told at once: to ask for it again would take longer. */
+const taskAfterMs = 500
 
 export const ShownBytes = z.int().min(100).max(mostShownBytes).default(usuallyShownBytes)
 
@@ -75,9 +77,11 @@ export const runTool = tool({
     const started = await startExecution("run", args, scope, call, labels)
     if (!started.ok) return started
     const { record } = started.value
-    if (call.takesTasks) return ok({ kind: "task", record })
-    const waited = await waitForEnd(scope, call, record.id, wait_s * 1000)
+    const waitMs = call.takesTasks ? Math.min(wait_s * 1000, taskAfterMs) : wait_s * 1000
+    const waited = await waitForEnd(scope, call, record.id, waitMs)
     if (!waited.ok) return waited
+    const isTask = call.takesTasks && !hasEnded(waited.value)
+    if (isTask && !call.signal.aborted) return ok({ kind: "task", record: waited.value })
     if (on_cancel === "cancel") await cancelWith(scope, call, waited.value)
     return ran(scope, waited.value, max_bytes)
   },
