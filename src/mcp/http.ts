@@ -1,8 +1,16 @@
 import { createMcpHandler, type Server, type ServerEvent } from "@modelcontextprotocol/server"
+import { z } from "zod"
 import type { Caller } from "../access/caller.ts"
 import { listenedTo } from "./listen-request.ts"
 import type { McpPorts, McpScope } from "./ports.ts"
 import { ResourceUpdates } from "./resource-updates.ts"
+import {
+  eventIdOf,
+  type ResumableRequest,
+  requestOf,
+  resumableRequest,
+  withEventIds,
+} from "./resumption.ts"
 import { createMcpServer, type McpEra } from "./server.ts"
 
 export type McpHttpOptions = { extend?: ((server: Server, era: McpEra) => void) | undefined }
@@ -19,10 +27,23 @@ const keepAliveMs = 15_000
  * session to lose when the gateway is started again, or to be mixed up with another client's.
  */
 export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}): McpHttp {
-  return async (request, parsedBody, caller) => {
+  return async (request, body, caller) => {
+    const eventId = request.method === "GET" ? request.headers.get("last-event-id") : null
+    const again = eventId === null ? null : requestOf(eventId)
+    return again === null
+      ? answer(request, body, resumableRequest(body), caller)
+      : answer(repeated(request, again), again, again, caller)
+  }
+
+  async function answer(
+    request: Request,
+    body: unknown,
+    resumable: ResumableRequest | null,
+    caller: Caller,
+  ): Promise<McpAnswer> {
     const scope: McpScope = { ...ports, caller }
     // The SDK's listeners hear of everything that is published: so each caller has its own.
-    const bus = new CallersBus(scope, listenedTo(parsedBody)?.uris ?? [])
+    const bus = new CallersBus(scope, listenedTo(body)?.uris ?? [])
     const handler = createMcpHandler(
       ({ era }) => createMcpServer(scope, { era, tellsUpdates: era === "modern", extend }),
       {
@@ -31,10 +52,41 @@ export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}):
         onerror: (error) => ports.log.debug({ err: error }, "mcp request error"),
       },
     )
-    const response = await handler.fetch(request, { parsedBody })
-    return { response, end: () => void handler.close() }
+    const response = await handler.fetch(request, { parsedBody: resumable ?? body })
+    const begun = resumable === null ? response : withIds(request, response, resumable)
+    return { response: begun, end: () => void handler.close() }
   }
 }
+
+/** Clients before it take an event without data for a mistake. */
+const firstWithEmptyEvents = "2025-11-25"
+
+/** A stream that can be gone on with says so with its events. */
+function withIds(request: Request, response: Response, resumable: ResumableRequest): Response {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
+  const eventId = isStream ? eventIdOf(resumable) : null
+  if (eventId === null || response.body === null) return response
+  const { status, headers } = response
+  const beginsEmpty = request.headers.get("mcp-protocol-version") === firstWithEmptyEvents
+  return new Response(withEventIds(response.body, eventId, beginsEmpty), { status, headers })
+}
+
+/** As it was asked the first time; whoever goes on with it waits for the same answer. */
+function repeated(resuming: Request, { method, params }: ResumableRequest): Request {
+  const headers = new Headers(resuming.headers)
+  headers.set("Content-Type", "application/json")
+  headers.set("Accept", "application/json, text/event-stream")
+  headers.set("Mcp-Method", method)
+  headers.set("Mcp-Name", params.name)
+  const { signal, url } = resuming
+  const version = Versioned.safeParse(params._meta).data?.[
+    "io.modelcontextprotocol/protocolVersion"
+  ]
+  if (version !== undefined) headers.set("MCP-Protocol-Version", version)
+  return new Request(url, { method: "POST", headers, signal, body: "{}" })
+}
+
+const Versioned = z.looseObject({ "io.modelcontextprotocol/protocolVersion": z.string() })
 
 /** Tells what has changed of the resources one request asked for, for as long as it listens. */
 class CallersBus {

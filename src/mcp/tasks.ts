@@ -12,7 +12,7 @@ import type { McpScope } from "./ports.ts"
 import { refusedRead } from "./resources.ts"
 import { taskLabel } from "./task.ts"
 import { happenedTo, toldExecution } from "./told-execution.ts"
-import { answerResult, failedCall } from "./tool.ts"
+import { answerOf, answerResult, failedCall } from "./tool.ts"
 import { ran, shownBytes } from "./tools/run.ts"
 
 /** A task is an execution: what is known of it is in the journal, and outlives any gateway. */
@@ -34,7 +34,7 @@ export async function getTask(scope: McpScope, ctx: ServerContext, taskId: strin
     return taskFields(record, "cancelled")
   }
   const answer = await ran(scope, record, shownBytes(record.spec.labels[taskLabel]))
-  const result = answer.ok ? answerResult(answer.value) : failedCall(answer.failure)
+  const result = answer.ok ? answerResult(answerOf(answer.value)) : failedCall(answer.failure)
   return { ...taskFields(record, "completed"), result }
 }
 

@@ -22,8 +22,13 @@ export type Tool = {
 
 export type ToolAnswer = Result<Answer | TaskCreated, Failure>
 
-/** The same answer twice: in words for a model, and by the schema for a program. */
+/**
+ * The same answer twice: in words, and by the schema. Some clients show a model only the one, some
+ * only the other: what is important is in both.
+ */
 export type Answer = { kind: "answer"; text: string; structured: Record<string, unknown> }
+
+const note = z.string().describe("what this means, and what to do next")
 
 type Shape = Readonly<Record<string, z.ZodType>>
 
@@ -33,7 +38,7 @@ type Definition<Input extends z.ZodObject<Shape>, Output extends z.ZodObject<Sha
   description: string
   input: Input
   output: Output
-  examples: { input: z.input<Input>; output: z.input<Output> }
+  examples: { input: z.input<Input>; output: z.input<Output>; note: string }
   annotations: ToolAnnotations
   answer(
     args: z.output<Input>,
@@ -42,11 +47,15 @@ type Definition<Input extends z.ZodObject<Shape>, Output extends z.ZodObject<Sha
   ): Promise<Result<Told<z.input<Output>> | TaskCreated, Failure>>
 }
 
-/** What a tool answers with; `structured` fits its output schema. */
-export type Told<Output> = { kind: "told"; text: string; structured: Output }
+/** What a tool answers with; `structured` fits its output schema, which has the body too. */
+export type Told<Output> = { kind: "told"; note: string; body: string; structured: Output }
 
-export function told<Output>(text: string, structured: Output): Result<Told<Output>, never> {
-  return ok({ kind: "told", text, structured })
+export function told<Output>(
+  noted: string,
+  structured: Output,
+  body = "",
+): Result<Told<Output>, never> {
+  return ok({ kind: "told", note: noted, body, structured })
 }
 
 export function tool<
@@ -54,6 +63,7 @@ export function tool<
   const Output extends z.ZodObject<Shape>,
 >(definition: Definition<Input, Output>): Tool {
   const { name, title, description, input, output, examples, annotations } = definition
+  const noted = { ...examples.output, note: examples.note }
   let listed: ListedTool | null = null
   return {
     name,
@@ -63,7 +73,7 @@ export function tool<
         title,
         description,
         inputSchema: jsonSchema(input, "input", examples.input),
-        outputSchema: jsonSchema(output, "output", examples.output),
+        outputSchema: jsonSchema(output.extend({ note }), "output", noted),
         annotations: { title, openWorldHint: false, ...annotations },
       }),
     async call(args, scope, call) {
@@ -72,8 +82,7 @@ export function tool<
       const answer = await definition.answer(params.value, scope, call)
       if (!answer.ok) return answer
       if (answer.value.kind === "task") return ok(answer.value)
-      const { text, structured } = answer.value
-      return ok({ kind: "answer", text, structured: output.parse(structured) })
+      return ok(answerOf({ ...answer.value, structured: output.parse(answer.value.structured) }))
     },
   }
 }
@@ -88,6 +97,11 @@ export function unfitArguments(
   )
   const message = `The arguments of ${name} do not fit: ${places.join("; ")}.`
   return unfitParams(message, issues, operations.policy)
+}
+
+export function answerOf({ note: noted, body, structured }: Told<Record<string, unknown>>): Answer {
+  const text = body === "" ? noted : `${noted}\n\n${body}`
+  return { kind: "answer", text, structured: { ...structured, note: noted } }
 }
 
 export function answerResult({ text, structured }: Pick<Answer, "text" | "structured">) {

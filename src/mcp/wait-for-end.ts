@@ -8,6 +8,8 @@ import { happenedTo, toldExecution } from "./told-execution.ts"
 
 /** Clients whose patience begins anew with every progress have at least ten seconds of it. */
 const progressEveryMs = 5000
+/** The first one comes sooner: over HTTP an answer can be gone on with once it has begun. */
+const firstProgressMs = 500
 
 /**
  * Waits until an execution has ended, the time is over, or nobody waits for the answer any more.
@@ -55,16 +57,16 @@ function tellProgress(
     const seconds = (scope.monotonicMs() - startedMs) / 1000
     const message = status.ok ? happenedTo(toldExecution(viewOf(status.value))) : "waiting"
     await progress(seconds, message)
-    waitAndTell()
+    waitAndTell(progressEveryMs)
   }
-  const waitAndTell = () => {
+  const waitAndTell = (delayMs: number) => {
     if (resources.disposed) return
-    timer = scope.after(progressEveryMs, () => {
+    timer = scope.after(delayMs, () => {
       tell().catch((error: unknown) => {
         scope.log.debug({ err: error }, "progress could not be told")
       })
     })
   }
   resources.defer(() => timer?.[Symbol.dispose]())
-  waitAndTell()
+  waitAndTell(firstProgressMs)
 }

@@ -27,6 +27,7 @@ export const inputTool = tool({
   examples: {
     input: { execution_id: exampleExecution.execution_id, text: "yes\n" },
     output: { execution_id: exampleExecution.execution_id, accepted: 4, offset: 4 },
+    note: "4 bytes were written.",
   },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   async answer({ execution_id, text, end, offset }, { operations, caller }) {

@@ -23,6 +23,7 @@ export const listTool = tool({
   examples: {
     input: { state: "running" },
     output: { executions: [exampleExecution], cursor: null },
+    note: "These are all there are.",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
   async answer(args, { operations, caller }) {
@@ -34,8 +35,8 @@ export const listTool = tool({
       const command = execution.command.slice(0, 200)
       return `${execution.execution_id} ${happenedTo(execution)}: ${command}`
     })
-    const more = cursor === null ? [] : [`More: call \`list\` with cursor ${cursor}.`]
-    const text = [...lines, ...more].join("\n")
-    return told(text === "" ? "There are none." : text, { executions, cursor })
+    const more = `There are more: call \`list\` with cursor ${cursor}.`
+    const all = lines.length === 0 ? "There are none." : "These are all there are."
+    return told(cursor === null ? all : more, { executions, cursor }, lines.join("\n"))
   },
 })

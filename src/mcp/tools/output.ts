@@ -73,6 +73,7 @@ export const outputTool = tool({
       missing: null,
       cut: false,
     },
+    note: "Matching lines: 1. This is the end of the output.",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
   async answer(args, scope, call) {
@@ -167,5 +168,5 @@ function answered(output: Output): Result<Told<Output>, Failure> {
         ? "This is the end of the output."
         : `No more is there yet: read on later with from: ${JSON.stringify(output.next)}.`,
   ]
-  return told(`${output.text}\n\n[${notes.join(" ")}]`, output)
+  return told(notes.join(" "), output, output.text)
 }

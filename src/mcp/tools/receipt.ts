@@ -28,13 +28,16 @@ export const receiptTool = tool({
         signatures: [{ keyid: "5f1e…", sig: "pM3q…" }],
       },
     },
+    note: "This is what the service attests; others can check it with `cc-executor verify`.",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
   async answer({ execution_id }, { operations, caller }) {
     const found = await operations.receipt(caller, execution_id)
     if (!found.ok) return found
     const receipt = readReceipt(found.value)
-    return told(JSON.stringify(receipt, null, 2), { receipt, signed: found.value })
+    const attested =
+      "This is what the service attests; others can check it with `cc-executor verify`."
+    return told(attested, { receipt, signed: found.value }, JSON.stringify(receipt, null, 2))
   },
 })
 

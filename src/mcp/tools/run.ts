@@ -65,6 +65,7 @@ export const runTool = tool({
       omitted_bytes: 0,
       omitted_from: null,
     },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu succeeded with exit code 0 after 0.02 s; …",
   },
   annotations: {
     readOnlyHint: false,
@@ -100,12 +101,13 @@ export async function ran(
   const further = hasEnded(record)
     ? ""
     : " It is still running: call `wait` with this execution_id until `ended` is true."
-  return told(`${sentenceOf(record)}${further}\n\n${text}`, {
+  const structured = {
     ...toldExecution(viewOf(record)),
     text,
     omitted_bytes: omittedBytes,
     omitted_from: omittedFrom,
-  })
+  }
+  return told(`${sentenceOf(record)}${further}`, structured, text)
 }
 
 /** The answer goes to nobody; that it was asked for stands in the execution's own record. */

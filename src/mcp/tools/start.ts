@@ -67,6 +67,7 @@ export const startTool = tool({
       repeated: false,
       ended: false,
     },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is started. Now call `wait` …",
   },
   annotations: {
     readOnlyHint: false,

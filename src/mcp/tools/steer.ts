@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { StoppedProcess, Survivor } from "../../execution/record.ts"
-import { ok, type Result } from "../../execution/result.ts"
+import type { Result } from "../../execution/result.ts"
 import { viewOf } from "../../protocol/execution-view.ts"
 import type { Failure } from "../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
@@ -23,6 +23,7 @@ export const pauseTool = tool({
   examples: {
     input: exampleTarget,
     output: { ...exampleExecution, ...unended, state: "paused" },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is paused, 12.5 s; …",
   },
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   answer: ({ execution_id }, scope) => order(scope, execution_id, { type: "PAUSE" }),
@@ -37,6 +38,7 @@ export const resumeTool = tool({
   examples: {
     input: exampleTarget,
     output: { ...exampleExecution, ...unended, state: "running" },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is running, 12.5 s; …",
   },
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   answer: ({ execution_id }, scope) => order(scope, execution_id, { type: "RESUME" }),
@@ -57,6 +59,7 @@ export const signalTool = tool({
   examples: {
     input: { ...exampleTarget, signal: "SIGHUP" },
     output: { ...exampleExecution, ...unended, state: "running" },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is running, 12.5 s; …",
   },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   answer: ({ execution_id, signal }, scope) =>
@@ -88,6 +91,7 @@ export const cancelTool = tool({
       stopped: [{ pid: 4711, signal: "SIGTERM", ms: 12 }],
       left: [],
     },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu was stopped after 12.5 s: client; …",
   },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   async answer({ execution_id }, scope) {
@@ -121,9 +125,5 @@ async function order(
   if (!done.ok) return done
   const now = await scope.operations.status(scope.caller, done.value.execution_id)
   if (!now.ok) return now
-  return ok({
-    kind: "told",
-    text: sentenceOf(now.value),
-    structured: toldExecution(viewOf(now.value)),
-  })
+  return told(sentenceOf(now.value), toldExecution(viewOf(now.value)))
 }

@@ -22,6 +22,7 @@ export const verifyTool = tool({
       chain: "intact",
       where: { type: "stdout", sequence: 48_193, time: "2026-11-17T08:01:33.000Z" },
     },
+    note: "VERIFIED. The record is intact. It stands in stdout at byte 48193.",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
   async answer(args, { operations, caller }) {

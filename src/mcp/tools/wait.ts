@@ -29,6 +29,7 @@ export const waitTool = tool({
   examples: {
     input: { execution_id: exampleExecution.execution_id },
     output: { ...exampleExecution, newest: "All tests passed\n", next: "1.0.qp.1c4e.xg.0" },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu succeeded with exit code 0 after 93.4 s; …",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
   async answer({ execution_id, timeout_s, lines }, scope, call) {
@@ -40,11 +41,13 @@ export const waitTool = tool({
     const newest = lines === 0 ? null : await newestOutput(scope, record.id, wanted)
     const output = newest?.ok === true ? newest.value : null
     const further = hasEnded(record) ? "" : " Still running: call `wait` again."
-    const shown = output === null || output.text === "" ? "" : `\nNewest output:\n${output.text}`
-    return told(`${sentenceOf(record)}${further}${shown}`, {
+    const text = output?.text ?? ""
+    const structured = {
       ...toldExecution(viewOf(record)),
-      newest: output?.text ?? "",
+      newest: text,
       next: output?.next ?? null,
-    })
+    }
+    const body = text === "" ? "" : `Newest output:\n${text}`
+    return told(`${sentenceOf(record)}${further}`, structured, body)
   },
 })
