@@ -33,7 +33,7 @@ export type LogOptions = {
   format: "auto" | "json" | "pretty"
   destination: LogDestination
 }
-export type ProcessName = "keeper" | "gateway"
+export type ProcessName = "keeper" | "gateway" | "bridge"
 
 /** Logging never throws: lines that cannot be made or written are counted, and the count told. */
 export function createLogger(options: LogOptions): Logger {

@@ -48,7 +48,9 @@ const mayImport: Record<string, string[]> = {
   ],
 
   client: ["protocol", "execution"],
-  bridge: ["client", "protocol"],
+  // Its listeners ask who is at the door, as the service's do; who has which connection is told by
+  // an argument, from `process`.
+  bridge: ["client", "protocol", "access", "execution"],
   console: ["client", "protocol"],
   cli: [
     "client",

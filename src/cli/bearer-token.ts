@@ -30,7 +30,7 @@ function variableToken(text: string): BearerToken {
   return { from, read: () => checked(from, text) }
 }
 
-function fileToken(source: string, path: string): BearerToken {
+export function fileToken(source: string, path: string): BearerToken {
   const from = `${source} ${path}`
   let last: string | null = null
   return {

@@ -10,7 +10,16 @@ export type CommandEntry = {
   load(): Promise<Command>
 }
 
-export const commandGroups = ["Run", "Look", "Steer", "Prove", "Tidy", "Access", "Service"] as const
+export const commandGroups = [
+  "Run",
+  "Look",
+  "Steer",
+  "Prove",
+  "Tidy",
+  "Access",
+  "Connect",
+  "Service",
+] as const
 export type CommandGroup = (typeof commandGroups)[number]
 
 export const commands: readonly CommandEntry[] = [
@@ -123,6 +132,18 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./token-revoke.ts")).tokenRevokeCommand,
   },
   {
+    name: "mcp",
+    group: "Connect",
+    summary: "be an MCP server on standard input and output",
+    load: async () => (await import("./mcp.ts")).mcpCommand,
+  },
+  {
+    name: "bridge",
+    group: "Connect",
+    summary: "carry MCP between standard input and output, WebSocket and HTTP",
+    load: async () => (await import("./bridge.ts")).bridgeCommand,
+  },
+  {
     name: "serve",
     group: "Service",
     summary: "run the service in the foreground",
@@ -162,11 +183,15 @@ export const commands: readonly CommandEntry[] = [
 
 export type FoundCommand = { entry: CommandEntry; rest: readonly string[] }
 
-/** The command that the first word names, or the first two; `rest` is what follows. */
-export function findCommand(argv: readonly string[]): FoundCommand | null {
-  for (const words of [1, 2]) {
+/** The command that the first two words name, else the first one; `rest` is what follows. */
+export function findCommand(
+  argv: readonly string[],
+  among: readonly CommandEntry[] = commands,
+): FoundCommand | null {
+  // `mcp` is a command, and so is `mcp install`.
+  for (const words of [2, 1]) {
     const name = argv.slice(0, words).join(" ")
-    const entry = commands.find((candidate) => candidate.name === name)
+    const entry = among.find((candidate) => candidate.name === name)
     if (entry !== undefined) return { entry, rest: argv.slice(words) }
   }
   return null

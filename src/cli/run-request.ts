@@ -2,6 +2,7 @@ import { resolve } from "node:path"
 import type { TerminalSize } from "../execution/spec.ts"
 import { BudgetPolicy } from "../execution/spec.ts"
 import type { ParamsOf } from "../protocol/methods.ts"
+import { callersEnvironment } from "./callers-environment.ts"
 import type { Context, Environment } from "./context.ts"
 import { UsageFailure } from "./failure.ts"
 import { readPairs } from "./pairs.ts"
@@ -73,16 +74,6 @@ export function inputOf(context: Pick<Context, "stdin">, values: RunValues): Run
 
 function keepsInputOpen(context: Pick<Context, "stdin">, values: RunValues): boolean {
   return values.interactive === true || inputOf(context, values) !== "none"
-}
-
-const ownVariables = /^(CC_EXECUTOR_|BUN_|NODE_CHANNEL_|_$|SHLVL$|OLDPWD$)/
-
-function callersEnvironment(env: Environment): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      value === undefined || name === "" || ownVariables.test(name) ? [] : [[name, value]],
-    ),
-  )
 }
 
 function terminalVariables(env: Environment): Record<string, string> {

@@ -1,0 +1,94 @@
+import type { OpenCircuit } from "./breaker.ts"
+import { type AnswerMessage, keyOf, type MessageId, type Unreadable } from "./message.ts"
+
+/** Why the bridge itself answers a request: what happened, to what, why, and what to do now. */
+export type Problem = { code: number; reason: ProblemReason; message: string }
+
+export type ProblemReason =
+  | "UNREADABLE"
+  | "DUPLICATE_ID"
+  | "TOO_LARGE"
+  | "TOO_MANY"
+  | "TARGET_UNREACHABLE"
+  | "TARGET_REFUSED"
+  | "TARGET_UNREADABLE"
+  | "CIRCUIT_OPEN"
+  | "CONNECTION_LOST"
+  | "MAY_HAVE_BEEN_DONE"
+  | "BRIDGE_ENDS"
+
+/** What JSON-RPC leaves to servers; MCP clients take it for trouble with the connection. */
+const connectionTrouble = -32000
+const invalidRequest = -32600
+
+export function problem(reason: ProblemReason, message: string): Problem {
+  const isClients = reason === "DUPLICATE_ID" || reason === "TOO_LARGE"
+  return { code: isClients ? invalidRequest : connectionTrouble, reason, message }
+}
+
+export function problemAnswer(
+  id: MessageId | null,
+  { code, reason, message }: Problem,
+): AnswerMessage {
+  const error = { code, message, data: { reason, from: "cc-executor bridge" } }
+  const text = JSON.stringify({ jsonrpc: "2.0", id, error })
+  return { kind: "answer", text, key: id === null ? null : keyOf(id), result: null, error }
+}
+
+export function unreachable(target: string, why: string, wasSent: boolean): Problem {
+  const done = wasSent
+    ? "This request had been sent before the connection was lost, and may have been carried out."
+    : "Nothing of this request was carried out."
+  return problem(
+    "TARGET_UNREACHABLE",
+    `${target} cannot be reached: ${why}. ${done} See that it runs, then send the request again.`,
+  )
+}
+
+export function refusedBy(target: string, why: string): Problem {
+  return problem("TARGET_REFUSED", `${target} refused: ${why}`)
+}
+
+export function circuitOpen(target: string, circuit: OpenCircuit, now: Clocks): Problem {
+  const since = new Date(now.wallMs - (now.monotonicMs - circuit.sinceMs)).toISOString()
+  const againS = Math.max(0, Math.ceil((circuit.untilMs - now.monotonicMs) / 1000))
+  return problem(
+    "CIRCUIT_OPEN",
+    `The circuit to ${target} is open since ${since}, after failures in a row; the last was: ` +
+      `${circuit.why}. Nothing is sent there now. It is tried again in ${againS} s: ` +
+      "send the request again then.",
+  )
+}
+
+export type Clocks = { wallMs: number; monotonicMs: number }
+
+export function lostWithoutRepeat(target: string, method: string, why: string): Problem {
+  return problem(
+    "CONNECTION_LOST",
+    `The connection to ${target} was lost while it answered this ${method}: ${why}. ` +
+      "What it had sent until then may be incomplete, so it was not sent again. " +
+      "Find out what became of it before you repeat it.",
+  )
+}
+
+export function mayHaveBeenDone(target: string, tool: string, why: string): Problem {
+  return problem(
+    "MAY_HAVE_BEEN_DONE",
+    `The connection to ${target} was lost before it answered: ${why}. The tool ${tool} says that ` +
+      "calling it twice is not the same as once, and this call may have been carried out, so it " +
+      "was not sent again. Find out whether it was before you repeat it.",
+  )
+}
+
+export function gaveUpRepeating(target: string, tries: number, why: string): Problem {
+  return problem(
+    "CONNECTION_LOST",
+    `This request was sent to ${target} ${tries} times, and each time the connection was lost ` +
+      `before an answer came; the last time: ${why}. It may have been carried out.`,
+  )
+}
+
+export function unreadableAnswer({ id, code, why }: Unreadable): AnswerMessage {
+  const message = `${why} It was not passed on: send one JSON-RPC message at a time.`
+  return problemAnswer(id, { code, reason: "UNREADABLE", message })
+}
