@@ -1,7 +1,9 @@
 import type { z } from "zod"
+import { badValueText, whatIsAllowed } from "./config/bad-value.ts"
 import { isClientVariable } from "./config/client-variables.ts"
 import { type Setting, settings, variablePrefix } from "./config/setting-list.ts"
 import { Settings } from "./config/settings.ts"
+import { defaultStateDir, expandHome } from "./config/state-dir.ts"
 import { suggest } from "./config/suggest.ts"
 import { tlsProblems } from "./config/tls-problems.ts"
 import { fail, ok, type Result } from "./execution/result.ts"
@@ -68,15 +70,7 @@ function ownText<Text>(from: Readonly<Record<string, Text>>, name: string): Text
 }
 
 function defaultText(setting: Setting, env: Environment): string {
-  // The XDG base directory specification has relative paths ignored.
-  const stateHome = env["XDG_STATE_HOME"] ?? ""
-  if (setting.key === "stateDir" && stateHome.startsWith("/")) return `${stateHome}/cc-executor`
-  return setting.defaultText
-}
-
-/** Shells leave the tilde alone in `--log-file=~/log`, and nobody expands it in a unit file. */
-function expandHome(text: string, home: string): string {
-  return text.startsWith("~/") ? `${home}${text.slice(1)}` : text
+  return setting.key === "stateDir" ? defaultStateDir(env) : setting.defaultText
 }
 
 function missingValue(setting: Setting): ConfigProblem {
@@ -86,18 +80,7 @@ function missingValue(setting: Setting): ConfigProblem {
 }
 
 function badValue({ setting, source }: Origin, text: string): ConfigProblem {
-  const wrong = `${source}: ${JSON.stringify(text)} is not allowed`
-  const message = `${wrong}; ${whatIsAllowed(setting, source)}`
-  return { kind: "bad-value", source, message }
-}
-
-function whatIsAllowed({ allowed, notation, example }: Setting, source: string): string {
-  const how = notation === "" ? "" : `, ${notation}`
-  return `allowed is ${allowed}${how} (for example ${assign(source, example)})`
-}
-
-function assign(source: string, value: string): string {
-  return source.startsWith("--") ? `${source} ${value}` : `${source}=${value}`
+  return { kind: "bad-value", source, message: badValueText(setting, source, text) }
 }
 
 function unknownFlags(flags: ConfigSources["flags"]): ConfigProblem[] {

@@ -1,8 +1,8 @@
 import { join } from "node:path"
-import { tokenFilePath } from "../access/token-file.ts"
+import { tokenFilePath } from "../access/token-file-path.ts"
 import { socketUrl } from "../client/socket-url.ts"
 import { clientVariables } from "../config/client-variables.ts"
-import { loadConfig } from "../config.ts"
+import { loadStateDir } from "../config/state-dir.ts"
 import type { OptionTable } from "./arguments.ts"
 import { type BearerToken, bearerToken } from "./bearer-token.ts"
 import {
@@ -80,16 +80,11 @@ export function addressOf(context: World, values: AddressValues): Address {
   }
 }
 
-/** Only what names the directory is looked at: the rest of the settings is the service's. */
 export function statePaths(context: World, stateDir: string | undefined): StatePaths {
-  const { CC_EXECUTOR_STATE_DIR, XDG_STATE_HOME } = context.env
-  const env = { CC_EXECUTOR_STATE_DIR, XDG_STATE_HOME }
-  const flags = stateDir === undefined ? {} : { "state-dir": stateDir }
-  const config = loadConfig({ flags, env: withoutUndefined(env), home: context.home })
-  if (!config.ok) {
-    throw new UsageFailure(config.failure.map(({ message }) => asSentence(message)).join(" "))
-  }
-  const directory = config.value.stateDir
+  const { env, home } = context
+  const read = loadStateDir({ flag: stateDir, env, home })
+  if (!read.ok) throw new UsageFailure(asSentence(read.failure))
+  const directory = read.value
   return {
     directory,
     socket: join(directory, "gateway.sock"),
@@ -102,12 +97,6 @@ export function statePaths(context: World, stateDir: string | undefined): StateP
     tokens: tokenFilePath(directory),
     audit: join(directory, "audit"),
   }
-}
-
-function withoutUndefined(env: Context["env"]): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
 }
 
 function withPath(address: string): string {

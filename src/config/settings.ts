@@ -7,6 +7,7 @@ import { listenSettings } from "./listen-settings.ts"
 import { logSettings } from "./log-settings.ts"
 import { policySettings } from "./policy-settings.ts"
 import { setting } from "./setting.ts"
+import { stateDirSetting } from "./state-dir.ts"
 import {
   absolutePath,
   autoOr,
@@ -154,13 +155,7 @@ export const Settings = z.object({
     description: "Patterns, one a line, of what must not reach the disk; read at the start.",
   }),
 
-  stateDir: setting(absolutePath(), {
-    group: "Disk",
-    flag: "state-dir",
-    defaultText: "~/.local/state/cc-executor",
-    example: "/var/lib/cc-executor",
-    description: "Journal, transcripts, key, unix socket; the default heeds `$XDG_STATE_HOME`.",
-  }),
+  stateDir: stateDirSetting,
   retainAgeMs: setting(duration({ min: "0s", max: century }), {
     group: "Disk",
     flag: "retain-age",
