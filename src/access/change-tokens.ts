@@ -3,13 +3,8 @@ import { dirname, join } from "node:path"
 import { errnoOf, isErrno } from "../execution/errno.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { TokenEntry } from "./token-entry.ts"
-import {
-  giveToOwner,
-  readTokenFile,
-  type TokenFileFailure,
-  tokenFilePath,
-  writeTokenFile,
-} from "./token-file.ts"
+import { giveToOwner, readTokenFile, type TokenFileFailure, writeTokenFile } from "./token-file.ts"
+import { tokenFilePath } from "./token-file-path.ts"
 
 export type LockPort = {
   /** Takes an exclusive lock on an open file; false when somebody else has it. */

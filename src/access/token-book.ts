@@ -3,7 +3,8 @@ import { errnoOf } from "../execution/errno.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import { isSecretOf, readToken } from "./token.ts"
 import { type TokenEntry, tokenState } from "./token-entry.ts"
-import { readTokenFile, type TokenFileFailure, tokenFilePath } from "./token-file.ts"
+import { readTokenFile, type TokenFileFailure } from "./token-file.ts"
+import { tokenFilePath } from "./token-file-path.ts"
 
 /**
  * Why a token was not taken: for the audit. Whoever sent it must hear one and the same answer.

@@ -8,7 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
 import { z } from "zod"
 import { errnoOf, isErrno } from "../execution/errno.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
@@ -19,10 +19,6 @@ import { TokenEntry } from "./token-entry.ts"
 export type TokenFileFailure = {
   kind: "exposed" | "foreign" | "damaged" | "unreadable" | "unwritable" | "locked" | "full"
   message: string
-}
-
-export function tokenFilePath(stateDirectory: string): string {
-  return join(stateDirectory, "tokens.json")
 }
 
 const version = 1

@@ -1,4 +1,4 @@
-import { idempotencyKeyMeta } from "../protocol/mcp-meta.ts"
+import { idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
 import { Breaker, type BreakerSettings } from "./breaker.ts"
 import type { HttpTarget } from "./http-settings.ts"
 import { HttpWay } from "./http-way.ts"

@@ -5,7 +5,7 @@ import { standardMessageBytes, wayLimits } from "../bridge/standard-limits.ts"
 import { serveStdioClient } from "../bridge/stdio-client.ts"
 import { systemClock } from "../bridge/system-clock.ts"
 import { mcpProtocol, openSocketLink } from "../bridge/ws-link.ts"
-import { callerDefaultsMeta } from "../protocol/mcp-meta.ts"
+import { callerDefaultsMeta } from "../protocol/mcp-meta-keys.ts"
 import { type Address, addressOf, addressOptions, type RemoteAddress } from "./address.ts"
 import { callersEnvironment } from "./callers-environment.ts"
 import { command } from "./command.ts"
@@ -76,7 +76,9 @@ async function serveMcp(context: Context, address: Address): Promise<void> {
 
 /** Where the client is, for calls that do not say where they want to run. */
 function callerDefaults({ cwd, env }: Context): Record<string, unknown> {
-  return { [callerDefaultsMeta]: { cwd, env: { ...callersEnvironment(env), PWD: cwd } } }
+  // A call that names a directory would be told the wrong one by this variable.
+  const { PWD: _ofClient, ...variables } = callersEnvironment(env)
+  return { [callerDefaultsMeta]: { cwd, env: variables } }
 }
 
 function targetOf(context: Context, address: Address): Target {

@@ -1,10 +1,11 @@
 import { SdkError, type ServerContext } from "@modelcontextprotocol/server"
 import { z } from "zod"
-import { CallerDefaults, callerDefaultsMeta, idempotencyKeyMeta } from "../protocol/mcp-meta.ts"
+import { CallerDefaults } from "../protocol/mcp-meta.ts"
+import { callerDefaultsMeta, idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
 
 /** One `tools/call`, apart from its arguments. */
 export type Call = {
-  /** What was said of it by those on its way: see protocol/mcp-meta.ts. */
+  /** What was said of it by those on its way: see protocol/mcp-meta-keys.ts. */
   idempotencyKey: string | undefined
   defaults: CallerDefaults
   /** Whether an answer may be a task. */

@@ -1,17 +1,7 @@
 import { z } from "zod"
 import { ExecuteParams } from "./execute.ts"
 
-/**
- * What those between a client and the service put into the `_meta` of a `tools/call`: strangers to
- * these names ignore them.
- */
-
-/** The same call, however often it is sent: what it starts is started once. */
-export const idempotencyKeyMeta = "cc-executor/idempotency-key"
-
-/** Where and with which variables the client itself runs, for calls that do not say. */
-export const callerDefaultsMeta = "cc-executor/defaults"
-
+/** What is under `callerDefaultsMeta`. */
 const { cwd, env } = ExecuteParams.shape
 export const CallerDefaults = z.object({ cwd, env })
 export type CallerDefaults = z.infer<typeof CallerDefaults>
