@@ -36,7 +36,9 @@ export function judgeOutcome(
       return why === null ? { kind: "again", atLeastMs: 0 } : fail(why)
     }
     case "broken":
-      if (target.isOurs) return { kind: "again", atLeastMs: 0 }
+      if (target.isOurs && target.mayBeRepeated(underWay.request)) {
+        return { kind: "again", atLeastMs: 0 }
+      }
       return fail(lostWithoutRepeat(name, method, outcome.why))
     case "refused": {
       const why = refusedBy(name, outcome.why)

@@ -1,5 +1,6 @@
 import type { Breaker } from "./breaker.ts"
 import { type AnswerMessage, type Fields, isFields, type RequestMessage } from "./message.ts"
+import { ownCallMayRepeat } from "./own-calls.ts"
 import { headersIn, type ParamHeader, paramHeaders } from "./param-headers.ts"
 
 const serverInfoKey = "io.modelcontextprotocol/serverInfo"
@@ -22,7 +23,7 @@ export class KnownTarget {
     this.#isOurs = isOurs
   }
 
-  /** A cc-executor starts things once by their key: it can be sent any call again. */
+  /** A cc-executor starts things once by their key: it can be sent most calls again. */
   get isOurs(): boolean {
     return this.#isOurs
   }
@@ -36,7 +37,8 @@ export class KnownTarget {
 
   /** Whether doing it twice is no worse than doing it once, as far as is known. */
   mayBeRepeated(request: RequestMessage): boolean {
-    if (this.#isOurs || request.method !== "tools/call") return true
+    if (request.method !== "tools/call") return true
+    if (this.#isOurs) return ownCallMayRepeat(request.params)
     return this.#toolOf(request)?.mayBeRepeated ?? true
   }
 

@@ -27,4 +27,4 @@ export type Received = (text: string) => Promise<void>
 export type OpenLink = (received: Received, want: Want) => Promise<Result<Link, LinkFailure>>
 
 /** `hasNew`: somebody waits to send for the first time; else a connection is only kept up. */
-export type Want = { hasNew: boolean; signal: AbortSignal }
+export type Want = { hasNew: () => boolean; signal: AbortSignal }

@@ -138,7 +138,7 @@ export class LinkedWay implements Way {
       await this.#slowDown()
       this.#hasHeard = false
       const received = (text: string) => this.#received(text)
-      const want = { hasNew: this.#outbox.hasNew, signal }
+      const want = { hasNew: () => this.#outbox.hasNew, signal }
       const opened = await reachTarget(this.#settings, received, want)
       if (!opened.ok) {
         await this.#failAll(opened.failure)

@@ -41,12 +41,17 @@ export function unreachable(target: string, why: string, wasSent: boolean): Prob
     : "Nothing of this request was carried out."
   return problem(
     "TARGET_UNREACHABLE",
-    `${target} cannot be reached: ${why}. ${done} See that it runs, then send the request again.`,
+    `${target} cannot be reached: ${asClause(why)}. ${done} See that it runs, then send the request again.`,
   )
 }
 
 export function refusedBy(target: string, why: string): Problem {
-  return problem("TARGET_REFUSED", `${target} refused: ${why}`)
+  return problem("TARGET_REFUSED", `${target} refused: ${asClause(why)}.`)
+}
+
+/** Some reasons are sentences of their own. */
+function asClause(why: string): string {
+  return why.replace(/\.$/, "")
 }
 
 export function circuitOpen(target: string, circuit: OpenCircuit, now: Clocks): Problem {

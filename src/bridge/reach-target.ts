@@ -41,10 +41,10 @@ export async function reachTarget(
     if (hasAnswered && !isTransient) breaker.succeeded()
     else breaker.failed(why)
     log.warn({ target: name, why, attempt }, "target cannot be reached")
-    if (!isTransient) return fail(() => refusedBy(name, why))
+    if (!isTransient && hasAnswered) return fail(() => refusedBy(name, why))
     const delayMs = reconnectDelayMs(attempt, { ...retry, giveUpAfterMs: null }, clock.random())
     const isLate = clock.monotonicMs() - startedMs + delayMs > retry.forMs
-    if (attempt >= retry.tries || isLate) {
+    if (!isTransient || attempt >= retry.tries || isLate) {
       return fail((wasSent) => unreachable(name, why, wasSent))
     }
     await clock.sleep(delayMs, want.signal)

@@ -32,7 +32,7 @@ export function localServiceLink(context: Context, paths: StatePaths, limits: Wa
     const opened = await connect(received)
     const isRefused = !opened.ok && opened.failure.hasAnswered
     if (opened.ok || isRefused || runningKeeper(paths.lock) !== null) return opened
-    if (hasNew) {
+    if (hasNew()) {
       const why = await startFailure(context, paths)
       return why === null ? connect(received) : fail(why)
     }

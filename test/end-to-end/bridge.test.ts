@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import type { Transport } from "@modelcontextprotocol/client"
-import { BridgeProcess } from "../support/bridge-process.ts"
-import { exampleOverHttp, exampleOverSocket } from "../support/example-server.ts"
 import {
   callTool,
   eras,
@@ -11,6 +9,8 @@ import {
   ProgramTransport,
   SocketTransport,
 } from "../support/bridge-clients.ts"
+import { BridgeProcess } from "../support/bridge-process.ts"
+import { exampleOverHttp, exampleOverSocket } from "../support/example-server.ts"
 import { executable } from "../support/service.ts"
 
 const listens = ["stdio", "ws", "http"] as const

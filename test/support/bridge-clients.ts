@@ -73,15 +73,20 @@ export class ProgramTransport implements Transport, AsyncDisposable {
   onerror?: (error: Error) => void
   /** Every line it wrote. */
   readonly lines: string[] = []
-  readonly stderr: Promise<string>
+  /** All it wrote to standard error. */
+  said = ""
 
   constructor(argv: readonly string[], env: Record<string, string | undefined> = process.env) {
     this.program = Bun.spawn([...argv], { env, stdin: "pipe", stdout: "pipe", stderr: "pipe" })
-    this.stderr = this.program.stderr.text()
+    void this.#hear()
   }
 
   async start(): Promise<void> {
     void this.#read()
+  }
+
+  async #hear(): Promise<void> {
+    for await (const piece of this.program.stderr) this.said += Buffer.from(piece).toString("utf8")
   }
 
   async #read(): Promise<void> {
