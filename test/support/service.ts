@@ -142,7 +142,7 @@ export function isRunning(pid: number): boolean {
   return stat !== null && stat.state !== "Z"
 }
 
-async function collectLines(
+export async function collectLines(
   output: ReadableStream<Uint8Array>,
   take: (line: string) => void,
 ): Promise<void> {

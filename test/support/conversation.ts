@@ -1,0 +1,55 @@
+import { z } from "zod"
+
+/** A use of a tool, and what came of it. */
+export type ToolUse = { tool: string; input: unknown; answer: string; isError: boolean }
+
+/** What a model is shown: the tools it is told of, and what it did so far. */
+export type Conversation = { tools: string[]; uses: ToolUse[] }
+
+const Text = z.object({ type: z.literal("text"), text: z.string() })
+const Use = z.object({
+  type: z.literal("tool_use"),
+  id: z.string(),
+  name: z.string(),
+  input: z.unknown(),
+})
+const Result = z.object({
+  type: z.literal("tool_result"),
+  tool_use_id: z.string(),
+  content: z.union([z.string(), z.array(z.unknown())]).default(""),
+  is_error: z.boolean().default(false),
+})
+
+/** A body of `POST /v1/messages`, as far as a script looks at it. */
+export const MessagesRequest = z.object({
+  model: z.string(),
+  stream: z.boolean().default(false),
+  tools: z.array(z.object({ name: z.string() })).default([]),
+  messages: z.array(z.object({ content: z.union([z.string(), z.array(z.unknown())]) })),
+})
+export type MessagesRequest = z.infer<typeof MessagesRequest>
+
+export function readConversation({ tools, messages }: MessagesRequest): Conversation {
+  const blocks = messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))
+  const results = new Map(only(Result, blocks).map((result) => [result.tool_use_id, result]))
+  const uses = only(Use, blocks).map(({ id, name, input }) => {
+    const { content = "", is_error = false } = results.get(id) ?? {}
+    return { tool: name, input, answer: textOf(content), isError: is_error }
+  })
+  return { tools: tools.map(({ name }) => name), uses }
+}
+
+/** The blocks of one kind: there are more kinds than a script knows. */
+function only<Schema extends z.ZodType>(schema: Schema, blocks: unknown[]): z.output<Schema>[] {
+  return blocks.flatMap((block) => {
+    const read = schema.safeParse(block)
+    return read.success ? [read.data] : []
+  })
+}
+
+function textOf(content: string | unknown[]): string {
+  if (typeof content === "string") return content
+  return only(Text, content)
+    .map(({ text }) => text)
+    .join("\n")
+}
