@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { testTools, toolFolder } from "../../scripts/test-tools.ts"
 import { executionMarker } from "../../src/process/forest.ts"
@@ -6,6 +6,7 @@ import { allPids, isAlive, readEnvironment, readStat } from "../../src/process/p
 import { signalProcess } from "../../src/process/signal-process.ts"
 import { SIGKILL } from "../../src/process/signals.ts"
 import { ClaudeRun } from "./claude-run.ts"
+import { filesWith } from "./files-with.ts"
 import type { MessagesApi } from "./messages-api.ts"
 import { temporaryFolder } from "./temporary-folder.ts"
 import { until } from "./until.ts"
@@ -45,7 +46,7 @@ export class ClaudeCode implements AsyncDisposable {
   run(prompt: string, session: string | null = null): ClaudeRun {
     const command = [program, "--print", "--output-format", "stream-json", "--verbose"]
     command.push("--mcp-config", this.#path("mcp.json"), "--strict-mcp-config")
-    command.push("--allowedTools", "mcp__executor")
+    command.push("--allowedTools", "mcp__executor", "--debug-file", this.#path("debug.log"))
     if (session !== null) command.push("--resume", session)
     const child = Bun.spawn([...command, "--", prompt], {
       cwd: this.#path("project"),
@@ -58,6 +59,19 @@ export class ClaudeCode implements AsyncDisposable {
     const run = new ClaudeRun(child, this.#api)
     this.#runs.push(run)
     return run
+  }
+
+  /** Waits until it has called a tool of the server, and has possibly not been answered yet. */
+  async isCalling(tool: string): Promise<void> {
+    const line = `MCP server "executor": Calling MCP tool: ${tool}\n`
+    await until(`Claude Code calls ${tool}`, () => this.#debugLog().includes(line))
+  }
+
+  /** Waits until a tool's answer is written down in its session: what is not, a crash takes away. */
+  async remembers(answer: string): Promise<void> {
+    const written = JSON.stringify(answer).slice(1, -1)
+    const home = this.#path("home/.claude/projects")
+    await until(`Claude Code remembers ${answer}`, () => filesWith(home, written).length > 0)
   }
 
   /** The processes it started itself, its MCP server say; what the service runs is not among them. */
@@ -75,6 +89,11 @@ export class ClaudeCode implements AsyncDisposable {
     // Its shells lead sessions of their own: only their environment tells whose they are.
     await until("nothing of Claude Code is left", () => this.#endProcesses() === 0)
     this.#folder[Symbol.dispose]()
+  }
+
+  #debugLog(): string {
+    const path = this.#path("debug.log")
+    return existsSync(path) ? readFileSync(path, "utf8") : ""
   }
 
   /** Answers how many there were to end. */
