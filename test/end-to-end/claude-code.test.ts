@@ -10,7 +10,7 @@ import { testUnless } from "../support/test-unless.ts"
 import { bearing, makeToken } from "../support/tokens.ts"
 import { until } from "../support/until.ts"
 
-const timeoutMs = 60_000
+const timeoutMs = 90_000
 const task = "Run the job, and tell me what it wrote."
 const transports = ["ws", "http", "stdio"] as const
 type Transport = (typeof transports)[number]
@@ -74,6 +74,28 @@ describe.each(transports)("Claude Code over %s", (transport) => {
       const second = stage.claude.run("Go on.", session_id)
 
       expect(await second.answer()).toBe(stage.job.output)
+      await stage.expectRecordedOnce()
+    },
+    timeoutMs,
+  )
+})
+
+describe("Claude Code over http", () => {
+  testUnless(
+    "it waits minutes for an answer of which a part has come, when the rest is lost",
+    "is told all of a job's output, though the gateway dies after a call's first progress",
+    async () => {
+      await using stage = await Stage.set("http")
+      const run = stage.claude.run(task)
+
+      await stage.job.isAtHalf()
+      await stage.claude.isCalling("wait")
+      const calledAtMs = performance.now()
+      await until("progress is told", () => performance.now() - calledAtMs > 6000)
+      await stage.killGateway()
+      stage.job.goOn()
+
+      expect(await run.answer()).toBe(stage.job.output)
       await stage.expectRecordedOnce()
     },
     timeoutMs,
