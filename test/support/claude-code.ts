@@ -67,14 +67,14 @@ export class ClaudeCode implements AsyncDisposable {
     await until(`Claude Code calls ${tool}`, () => this.#debugLog().includes(line))
   }
 
-  /** Waits until a tool's answer is written down in its session: what is not, a crash takes away. */
+  /** Waits until a tool's answer is written down: what is not, is lost in a crash. */
   async remembers(answer: string): Promise<void> {
     const written = JSON.stringify(answer).slice(1, -1)
     const home = this.#path("home/.claude/projects")
     await until(`Claude Code remembers ${answer}`, () => filesWith(home, written).length > 0)
   }
 
-  /** The processes it started itself, its MCP server say; what the service runs is not among them. */
+  /** The processes it started itself, its MCP server say; not those that the service runs. */
   get processes(): number[] {
     const home = `HOME=${this.#path("home")}`
     return allPids().filter((pid) => {

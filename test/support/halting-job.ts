@@ -15,8 +15,12 @@ const thinkingMs = 200
 
 /** A job that stops in its middle until it is told to go on. */
 export class HaltingJob implements Disposable {
-  readonly command =
-    "seq -f 'line %g' 1 50; touch half; until [ -e go ]; do sleep 0.05; done; seq -f 'line %g' 51 100"
+  readonly command = [
+    "seq -f 'line %g' 1 50",
+    "touch half",
+    "until [ -e go ]; do sleep 0.05; done",
+    "seq -f 'line %g' 51 100",
+  ].join("; ")
   readonly output = Array.from({ length: 100 }, (_, index) => `line ${index + 1}\n`).join("")
   readonly #folder = temporaryFolder()
 
