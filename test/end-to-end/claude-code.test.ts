@@ -128,17 +128,10 @@ class Stage implements AsyncDisposable {
   readonly job = new HaltingJob()
   readonly claude: ClaudeCode
   readonly #service: Service
-  readonly #token: string
   readonly #api: MessagesApi
 
-  private constructor(
-    service: Service,
-    token: string,
-    server: ServerEntry,
-    mayWait: Promise<void>,
-  ) {
+  private constructor(service: Service, server: ServerEntry, mayWait: Promise<void>) {
     this.#service = service
-    this.#token = token
     this.#api = new MessagesApi(async (conversation) => {
       if (conversation.uses.length > 0) await mayWait
       return seeThrough(this.job, conversation)
@@ -152,7 +145,7 @@ class Stage implements AsyncDisposable {
     const token = await makeToken(service.stateDir, { name: "claude" })
     const server = await serverEntry(transport, service, token)
     stack.move()
-    return new Stage(service, token, server, mayWait)
+    return new Stage(service, server, mayWait)
   }
 
   /** The tools whose use failed, in that order. */
@@ -187,7 +180,8 @@ class Stage implements AsyncDisposable {
 
   /** The service knows of one execution alone, and recorded of it what Claude Code was told. */
   async expectRecordedOnce(): Promise<void> {
-    using session = await RawSession.open(await this.#service.url(), bearing(this.#token))
+    const token = await makeToken(this.#service.stateDir, { name: "auditor", scope: "admin" })
+    using session = await RawSession.open(await this.#service.url(), bearing(token))
     const { executions } = await session.call("list", {})
     expect(executions.map(({ command }) => command)).toEqual([this.job.command])
     const execution_id = executions[0]?.execution_id ?? ""
@@ -208,7 +202,7 @@ class Stage implements AsyncDisposable {
   }
 }
 
-/** What a user writes down for Claude Code. */
+/** What a user writes down for Claude Code; over stdio the user of this machine needs no token. */
 async function serverEntry(
   transport: Transport,
   service: Service,
@@ -223,8 +217,7 @@ async function serverEntry(
     case "stdio":
       return {
         command: executable,
-        args: ["mcp", "--url", await service.url()],
-        env: { CC_EXECUTOR_TOKEN: token },
+        args: ["mcp", "--state-dir", service.stateDir],
       }
   }
 }

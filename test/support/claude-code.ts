@@ -25,7 +25,7 @@ export const noClaudeCode = existsSync(program)
 /** How Claude Code is told to reach an MCP server. */
 export type ServerEntry =
   | { type: "ws" | "http"; url: string; headers?: Record<string, string> }
-  | { command: string; args: string[]; env?: Record<string, string> }
+  | { command: string; args: string[] }
 
 /**
  * The real Claude Code of somebody who has nothing but it: a home of its own, in which sessions
