@@ -64,6 +64,7 @@ const mayImport: Record<string, string[]> = {
     "audit",
     "process",
     "access", // tokens are made and revoked with or without a service
+    "files", // the configuration of MCP clients is written whole
   ],
 }
 

@@ -138,6 +138,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./mcp.ts")).mcpCommand,
   },
   {
+    name: "mcp install",
+    group: "Connect",
+    summary: "show or write what makes an MCP client use cc-executor",
+    load: async () => (await import("./mcp-install.ts")).mcpInstallCommand,
+  },
+  {
     name: "bridge",
     group: "Connect",
     summary: "carry MCP between standard input and output, WebSocket and HTTP",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { readArguments } from "../../src/cli/arguments.ts"
-import { commands } from "../../src/cli/commands.ts"
+import { commands, findCommand } from "../../src/cli/commands.ts"
 import { dispatch } from "../../src/cli/dispatch.ts"
 import { fakeContext } from "./fake-context.ts"
 
@@ -85,6 +85,19 @@ describe("the command line", () => {
     expect(one.stdout.text()).toBe(other.stdout.text())
   })
 
+  test("a command of two words comes before one of the first word alone", () => {
+    const found = findCommand(["mcp", "install", "cursor", "--write"])
+
+    expect(found?.entry.name).toBe("mcp install")
+    expect(found?.rest).toEqual(["cursor", "--write"])
+    for (const { name } of commands) {
+      expect(findCommand([...name.split(" "), "--json"])).toMatchObject({
+        entry: { name },
+        rest: ["--json"],
+      })
+    }
+  })
+
   test.each([
     [["rnu"], "There is no command rnu. Did you mean `cc-executor run`?"],
     [["zzzzzzzz"], "There is no command zzzzzzzz. `cc-executor help` lists them."],
@@ -125,6 +138,18 @@ describe("the command line", () => {
     [["prune", "--all", "--older-than", "1d"], "contradict"],
     [["verify"], "is missing"],
     [["verify", "--transcript", "/x", "a"], "--transcript goes with --receipt"],
+    [["mcp", "install", "curser"], "There is no client curser. Did you mean cursor?"],
+    [["mcp", "install", "emacs"], "There is no client emacs. There are claude-code, "],
+    [["mcp", "install", "zed", "--transport", "ws"], "Zed cannot do ws: use --transport stdio or"],
+    [["mcp", "install", "zed", "--transport", "tcp"], '"tcp" is none of stdio, http, ws'],
+    [["mcp", "install", "windsurf", "--scope", "project"], "has no servers of a project"],
+    [["mcp", "install", "zed", "--scope", "all"], '"all" is not a scope'],
+    [["mcp", "install", "zed", "--name", "a.b"], '"a.b" cannot be used'],
+    [["mcp", "install", "zed", "--force"], "--force goes with --write"],
+    [["mcp", "install", "zed", "--url", "ftp://x"], '"ftp://x" is not an address'],
+    [["mcp", "install", "zed", "--url", "ws://x", "--state-dir", "/y"], "two services"],
+    [["mcp", "install", "zed", "--token-file", "x"], "--token-file goes with --url"],
+    [["mcp", "install", "zed", "cursor"], "There is an argument too many: cursor."],
     [["serve", "--prot", "1"], "did you mean --port?"],
     [["serve", "extra"], "There is an argument too many: extra."],
   ])("%j is refused with exit code 2", async (argv, message) => {
