@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { mkdirSync, readdirSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { mcpClients } from "../../src/cli/mcp-clients/clients.ts"
 import { mcpHome, stdio, token } from "./mcp-home.ts"
 
@@ -133,5 +134,28 @@ describe("mcp install without a client", () => {
     expect(stdout).toMatch(/^cursor +yes +stdio,http +user,project /m)
     expect(stdout).toMatch(/^windsurf +no +stdio,http +user /m)
     for (const { name } of mcpClients) expect(stdout).toContain(`\n${name} `)
+  })
+})
+
+describe("docs/mcp.md", () => {
+  const text = readFileSync(join(import.meta.dir, "../../docs/mcp.md"), "utf8")
+  const world = { env: {}, home: "~", cwd: "" }
+
+  test.each(mcpClients.map((client) => [client.name, client] as const))(
+    "says of %s what the command does",
+    (name, { files, transports, token, inputs }) => {
+      const paths = [files.user, files.project].flatMap((path) =>
+        path === undefined ? [] : [`\`${path(world)}\``],
+      )
+      const takes = token === null ? "no" : inputs === undefined ? "yes" : "it asks for it"
+
+      expect(text).toContain(
+        `\n| \`${name}\` | ${paths.join(", ")} | ${transports.join(", ")} | ${takes} |\n`,
+      )
+    },
+  )
+
+  test("has lines that fit a terminal", () => {
+    expect(text.split("\n").filter((line) => line.length > 100)).toEqual([])
   })
 })
