@@ -143,11 +143,12 @@ describe("docs/mcp.md", () => {
 
   test.each(mcpClients.map((client) => [client.name, client] as const))(
     "says of %s what the command does",
-    (name, { files, transports, token, inputs }) => {
+    (name, client) => {
+      const { files, transports, inputs } = client
       const paths = [files.user, files.project].flatMap((path) =>
         path === undefined ? [] : [`\`${path(world)}\``],
       )
-      const takes = token === null ? "no" : inputs === undefined ? "yes" : "it asks for it"
+      const takes = client.token === null ? "no" : inputs === undefined ? "yes" : "it asks for it"
 
       expect(text).toContain(
         `\n| \`${name}\` | ${paths.join(", ")} | ${transports.join(", ")} | ${takes} |\n`,

@@ -28,7 +28,7 @@ export function withElement(text: string, root: Container, array: Container, val
 }
 
 function replaced(text: string, root: Container, item: Item, value: unknown): string {
-  const lines = rendering(text, root, indentOf(text, item.start) ?? "")
+  const lines = rendering(text, root, indentAround(text, item.start))
   return text.slice(0, item.value.start) + lines(value) + text.slice(item.value.end)
 }
 

@@ -121,6 +121,21 @@ describe("an entry that is there already", () => {
     )
   })
 
+  test("is replaced where it stands, in line with what is around it", () => {
+    const before = '{\n  "mcpServers": { "cc-executor": {}, "b": 1 }\n}\n'
+
+    expect(merged(before, { ...careful, force: true })).toBe(`\
+{
+  "mcpServers": { "cc-executor": {
+    "command": "/bin/cc-executor",
+    "args": [
+      "mcp"
+    ]
+  }, "b": 1 }
+}
+`)
+  })
+
   test("is never replaced with comments in it", () => {
     const commented = other.replace('"/old"', '"/old" /* why */')
 
