@@ -92,8 +92,8 @@ describe("Claude Code", () => {
     const details = await person.claude("mcp", "get", "cc-executor")
 
     expect(stdout).toMatch(/^cc-executor: .* mcp --state-dir .* - /m)
-    expect(stdout).toMatch(/^by-http: http:\/\/.*\/mcp \(HTTP\) - /m)
-    expect(stdout).toMatch(/^by-ws: ws:\/\/.*\/ws\/mcp \(WS\) - /m)
+    expect(stdout).toMatch(/^by-http: http:\/\/.*\/mcp \(HTTP\) - .* Connected$/m)
+    expect(stdout).toMatch(/^by-ws: ws:\/\/.*\/ws\/mcp \(WS\) - .* Connected$/m)
     expect(details.stdout).toContain("User config")
     expect(details.stdout).toContain(`Command: ${executable}`)
   })
