@@ -1,7 +1,8 @@
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { join } from "node:path"
 import { toolFolder } from "../../scripts/test-tools.ts"
-import { Service } from "../support/service.ts"
+import { CommandLine } from "../cli/command-line.ts"
+import { executable, Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { testUnless } from "../support/test-unless.ts"
 
@@ -37,6 +38,11 @@ async function inspect(target: readonly string[], argv: readonly string[]) {
 }
 
 const doors = {
+  async stdio() {
+    const line = new CommandLine()
+    const target = ["--", executable, "mcp", "--state-dir", line.stateDir]
+    return { target, [Symbol.asyncDispose]: () => line[Symbol.asyncDispose]() }
+  },
   async http() {
     const service = await Service.start()
     const target = ["--transport", "http", "--server-url", await service.url("/mcp")]
@@ -45,6 +51,8 @@ const doors = {
 }
 
 describe.each([
+  ["stdio", "legacy"],
+  ["stdio", "modern"],
   ["http", "legacy"],
   ["http", "modern"],
 ] as const)("the MCP Inspector over %s, %s revision", (door, era) => {
