@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib"
 import { z } from "zod"
-import { idempotencyKeyMeta } from "../protocol/mcp-meta.ts"
+import { idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
 import { parseJson } from "../protocol/parse-json.ts"
 
 /**

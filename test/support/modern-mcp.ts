@@ -2,7 +2,7 @@ import { z } from "zod"
 import { mcpUrl } from "./mcp-clients.ts"
 import type { Service } from "./service.ts"
 
-export const tasksExtension = "io.modelcontextprotocol/tasks"
+const tasksExtension = "io.modelcontextprotocol/tasks"
 
 export type ModernOptions = {
   /** Whether the request says that it understands tasks. */
