@@ -1,15 +1,17 @@
 import { z } from "zod"
-import { StoppedProcess, Survivor } from "../../execution/record.ts"
+import { hasEnded, StoppedProcess, Survivor } from "../../execution/record.ts"
 import type { Result } from "../../execution/result.ts"
 import { viewOf } from "../../protocol/execution-view.ts"
 import type { Failure } from "../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
 import { exampleExecution, sentenceOf, ToldExecution, toldExecution } from "../told-execution.ts"
 import { type Told, told, tool } from "../tool.ts"
+import { waitForEnd } from "../wait-for-end.ts"
 import { executionId } from "./execution-id.ts"
 
 const Target = z.object({ execution_id: executionId })
 const exampleTarget = { execution_id: exampleExecution.execution_id }
+const endMs = 10_000
 const unended = { ended: false, succeeded: null, exit_code: null }
 
 export const pauseTool = tool({
@@ -94,15 +96,17 @@ export const cancelTool = tool({
     note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu was stopped after 12.5 s: client; …",
   },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-  async answer({ execution_id }, scope) {
+  async answer({ execution_id }, scope, call) {
     const canceled = await scope.operations.control(scope.caller, execution_id, { type: "CANCEL" })
     const isOver = !canceled.ok && canceled.failure.details?.["state"] === "ended"
     if (!canceled.ok && !isOver) return canceled
-    const now = await scope.operations.status(scope.caller, execution_id)
+    // Its processes are gone by now; that this is on record takes another moment.
+    const now = await waitForEnd(scope, call, execution_id, endMs)
     if (!now.ok) return now
     const { stopped, survivors: left } = now.value
     const what = isOver ? "It had ended before. " : ""
-    return told(`${what}${sentenceOf(now.value)} ${leftText(left.length)}`, {
+    const rest = hasEnded(now.value) ? leftText(left.length) : "Its end is not on record yet."
+    return told(`${what}${sentenceOf(now.value)} ${rest}`, {
       ...toldExecution(viewOf(now.value)),
       stopped,
       left,
