@@ -31,8 +31,8 @@ export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}):
     const eventId = request.method === "GET" ? request.headers.get("last-event-id") : null
     const again = eventId === null ? null : requestOf(eventId)
     return again === null
-      ? answer(request, body, resumableRequest(body), caller)
-      : answer(repeated(request, again), again, again, caller)
+      ? answer(request, body, resumableRequest(body), caller, "auto")
+      : answer(repeated(request, again), again, again, caller, "sse") // what was begun as a stream
   }
 
   async function answer(
@@ -40,6 +40,7 @@ export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}):
     body: unknown,
     resumable: ResumableRequest | null,
     caller: Caller,
+    responseMode: "auto" | "sse",
   ): Promise<McpAnswer> {
     const scope: McpScope = { ...ports, caller }
     // The SDK's listeners hear of everything that is published: so each caller has its own.
@@ -49,6 +50,7 @@ export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}):
       {
         bus,
         keepAliveMs,
+        responseMode,
         onerror: (error) => ports.log.debug({ err: error }, "mcp request error"),
       },
     )

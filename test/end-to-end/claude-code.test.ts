@@ -52,7 +52,9 @@ describe.each(transports)("Claude Code over %s", (transport) => {
 
       expect(await run.answer()).toBe(stage.job.output)
       if (transport === "stdio") expect(stage.failedCalls).toEqual([])
-      else expect(stage.failedCalls[0]).toEndWith("__wait")
+      if (transport === "ws") expect(stage.failedCalls[0]).toEndWith("__wait")
+      // Over HTTP it depends on whether a part of the answer was there, to be gone on with.
+      for (const name of stage.failedCalls) expect(name).toEndWith("__wait")
       await stage.expectRecordedOnce()
     },
     timeoutMs,
@@ -82,8 +84,8 @@ describe.each(transports)("Claude Code over %s", (transport) => {
 
 describe("Claude Code over http", () => {
   testUnless(
-    "it waits minutes for an answer of which a part has come, when the rest is lost",
-    "is told all of a job's output, though the gateway dies after a call's first progress",
+    noClaudeCode,
+    "goes on with a call of which it has heard, when the gateway dies",
     async () => {
       await using stage = await Stage.set("http")
       const run = stage.claude.run(task)
@@ -91,11 +93,12 @@ describe("Claude Code over http", () => {
       await stage.job.isAtHalf()
       await stage.claude.isCalling("wait")
       const calledAtMs = performance.now()
-      await until("progress is told", () => performance.now() - calledAtMs > 6000)
+      await until("progress is told", () => performance.now() - calledAtMs > 2000)
       await stage.killGateway()
       stage.job.goOn()
 
       expect(await run.answer()).toBe(stage.job.output)
+      expect(stage.failedCalls).toEqual([])
       await stage.expectRecordedOnce()
     },
     timeoutMs,

@@ -37,6 +37,23 @@ describe.each(overHttp)("a call by %s, under way when the gateway is killed", (k
   )
 
   test(
+    "is answered also when all was over before the client came back",
+    async () => {
+      await using service = await Service.start()
+      await using client = await connectClient(kind, service)
+      const { promise: isUnderWay, resolve: underWay } = Promise.withResolvers<void>()
+
+      const options = { onprogress: () => underWay() }
+      const call = client.call("run", { command: "sleep 1; echo done" }, options)
+      await isUnderWay
+      process.kill(service.gatewayPid, "SIGKILL") // clients of the SDK come back after a second
+
+      expect((await call).structuredContent).toMatchObject({ succeeded: true, text: "done\n" })
+    },
+    timeoutMs,
+  )
+
+  test(
     "is answered through one death after the other",
     async () => {
       await using service = await Service.start()
