@@ -11,7 +11,7 @@ import { spin } from "./spinner.ts"
 import { tryStartLock } from "./start-lock.ts"
 
 const limitMs = 15_000
-const pollMs = 20
+const pollMs = 5
 const spinnerAfterMs = 300
 const idleLimit = "10m"
 

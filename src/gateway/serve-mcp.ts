@@ -1,4 +1,4 @@
-import type { Server } from "@modelcontextprotocol/server"
+import { preloadSchemas, type Server } from "@modelcontextprotocol/server"
 import type { ServeMcp } from "../http/mcp-route.ts"
 import { createMcpHttp } from "../mcp/http.ts"
 import type { McpPorts } from "../mcp/ports.ts"
@@ -13,6 +13,8 @@ export function serveMcp(
   ports: McpPorts,
   extend: ExtendMcp | undefined,
 ): { speak: Speak; http: ServeMcp } {
+  // Else the first client would wait for them.
+  preloadSchemas()
   return {
     speak: ({ connection, caller, ...session }) =>
       new McpSession(ports, {

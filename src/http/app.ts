@@ -60,9 +60,18 @@ export type HttpAppOptions = {
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
   const { operations, health, callerOf, log, version } = options
   const { after = afterTimer, passed = () => undefined } = options
-  const document = openApiDocument(endpoints, version)
+  let document: Record<string, unknown> | null = null
   const { issueTicket } = options
-  const ports = { operations, health, after, passed, version, document, issueTicket }
+  const ports = {
+    operations,
+    health,
+    after,
+    passed,
+    version,
+    // Made when it is first asked for: it takes ten milliseconds, and most services never are.
+    document: () => (document ??= openApiDocument(endpoints, version)),
+    issueTicket,
+  }
   const places = new StreamPlaces(options.streams)
 
   const app = new Hono<HttpEnvironment>()

@@ -54,7 +54,7 @@ export type RoutePorts = {
   after: After
   passed: Passed
   version: string
-  document: Record<string, unknown>
+  document: () => Record<string, unknown>
   issueTicket: (caller: Caller) => string
   /** For a body that goes on: it takes this over, and disposes it at its end. */
   place: DisposableStack

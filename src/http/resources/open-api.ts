@@ -11,5 +11,5 @@ export const getOpenApi: Endpoint = {
   summary: "Get this document",
   responses: { 200: { description: "OpenAPI 3.1.", content: json("OpenApi", OpenApi) } },
   refusals: [],
-  respond: (_, ports) => Response.json(ports.document),
+  respond: (_, ports) => Response.json(ports.document()),
 }
