@@ -1,5 +1,6 @@
 import type { KnownTarget } from "./known-target.ts"
 import type { LinkEnd } from "./link.ts"
+import { wordOf } from "./message.ts"
 import { gaveUpRepeating, lostWithoutRepeat, mayHaveBeenDone, type Problem } from "./problem.ts"
 import { isStream, type UnderWay } from "./requests.ts"
 
@@ -14,7 +15,7 @@ export function afterLoss(
   if (isStream(request)) return null
   if (hasBegun && !target.isOurs) return lostWithoutRepeat(name, request.method, why)
   if (!target.mayBeRepeated(request)) {
-    return mayHaveBeenDone(name, String(request.params["name"]), why)
+    return mayHaveBeenDone(name, wordOf(request.params["name"]), why)
   }
   return sends < mostSends ? null : gaveUpRepeating(name, sends, why)
 }

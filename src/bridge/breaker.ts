@@ -18,14 +18,14 @@ export type BreakerEvent =
   | { kind: "succeeded" }
   | { kind: "failed"; why: string }
 
-export const closedBreaker: BreakerState = { kind: "closed", failures: 0 }
+const closedBreaker: BreakerState = { kind: "closed", failures: 0 }
 
 /** Whether one may try now: not while it is open, and one at a time after that. */
-export function mayTry(state: BreakerState, nowMs: number): boolean {
+function mayTry(state: BreakerState, nowMs: number): boolean {
   return state.kind === "closed" || nowMs >= state.untilMs
 }
 
-export function breakerTransition(
+function breakerTransition(
   state: BreakerState,
   event: BreakerEvent,
   nowMs: number,
@@ -70,7 +70,7 @@ export type OpenCircuit = { sinceMs: number; untilMs: number; why: string }
 export class Breaker {
   readonly #settings: BreakerSettings
   readonly #nowMs: () => number
-  #state = closedBreaker
+  #state: BreakerState = closedBreaker
 
   constructor(settings: BreakerSettings, nowMs: () => number) {
     this.#settings = settings

@@ -1,6 +1,6 @@
 import { errnoOf } from "../execution/errno.ts"
 import { EventReader } from "./event-reader.ts"
-import { type Message, readMessages } from "./message.ts"
+import { type Message, readMessages, wordOf } from "./message.ts"
 
 /** How a request to the target over HTTP went. */
 export type Outcome =
@@ -167,8 +167,8 @@ async function readRefusal(
   for (const read of readMessages(text)) {
     if (!read.ok || read.value.kind !== "answer" || read.value.error === null) continue
     if (await events.message(read.value)) return { kind: "answered" }
-    const words = read.value.error["message"]
-    if (typeof words === "string") return { kind: "refused", status, why: `${status}: ${words}` }
+    const words = wordOf(read.value.error["message"])
+    return { kind: "refused", status, why: `${status}: ${words}` }
   }
   const words = text.trim().split("\n", 1)[0]?.slice(0, mostWords) ?? ""
   return { kind: "refused", status, why: words === "" ? `${status}` : `${status}: ${words}` }

@@ -25,7 +25,7 @@ export class Inbox {
     return true
   }
 
-  /** When everything taken has been passed on. */
+  /** Takes nothing more; resolves when everything taken has been passed on. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#passing

@@ -1,6 +1,7 @@
 import { afterLoss } from "./after-loss.ts"
 import type { Outcome } from "./http-exchange.ts"
 import type { KnownTarget } from "./known-target.ts"
+import { wordOf } from "./message.ts"
 import { lostWithoutRepeat, mayHaveBeenDone, type Problem, problem, refusedBy } from "./problem.ts"
 import type { UnderWay } from "./requests.ts"
 
@@ -29,7 +30,7 @@ export function judgeOutcome(
       // 503 is said instead of doing it; behind the other two it may have been done.
       const mayBeDone = outcome.status !== 503 && !target.mayBeRepeated(underWay.request)
       if (!mayBeDone) return { kind: "again", atLeastMs: outcome.retryAfterMs ?? 0 }
-      return fail(mayHaveBeenDone(name, String(params["name"]), outcome.why))
+      return fail(mayHaveBeenDone(name, wordOf(params["name"]), outcome.why))
     }
     case "cut": {
       const why = afterLoss(underWay, outcome, target, mostSends)

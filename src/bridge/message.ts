@@ -40,9 +40,10 @@ export type Fields = Readonly<Record<string, unknown>>
 export type Unreadable = { id: MessageId | null; code: number; why: string }
 
 const parseError = -32700
-export const invalidRequest = -32600
+const invalidRequest = -32600
 
 const mostInBatch = 100
+const mostWordLength = 1_000
 
 /** What is in a text: one message, or those of a batch, which some revisions of MCP allow. */
 export function readMessages(text: string): Result<Message, Unreadable>[] {
@@ -85,6 +86,11 @@ function readOne(value: unknown, text: string): Result<Message, Unreadable> {
 
 function readId(value: unknown): MessageId | null {
   return typeof value === "string" || typeof value === "number" ? value : null
+}
+
+/** A stranger's value in a sentence; an object of theirs may have a `toString` that is none. */
+export function wordOf(value: unknown): string {
+  return typeof value === "string" ? value.slice(0, mostWordLength) : "(no text)"
 }
 
 export function keyOf(id: MessageId): string {

@@ -41,7 +41,8 @@ export function unreachable(target: string, why: string, wasSent: boolean): Prob
     : "Nothing of this request was carried out."
   return problem(
     "TARGET_UNREACHABLE",
-    `${target} cannot be reached: ${asClause(why)}. ${done} See that it runs, then send the request again.`,
+    `${target} cannot be reached: ${asClause(why)}. ${done} ` +
+      "See that it runs, then send the request again.",
   )
 }
 

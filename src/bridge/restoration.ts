@@ -1,6 +1,6 @@
 import type { Handshake } from "./handshake.ts"
 import type { Link, LinkEnd } from "./link.ts"
-import type { AnswerMessage } from "./message.ts"
+import { type AnswerMessage, wordOf } from "./message.ts"
 import type { BridgeClock } from "./ports.ts"
 
 const openingMs = 30_000
@@ -53,6 +53,6 @@ export class Restoration {
 function troubleIn(answer: AnswerMessage | null): LinkEnd | null {
   if (answer === null) return { why: "it did not answer the handshake", isTransient: true }
   if (answer.error === null) return null
-  const why = `it would not open the session again: ${String(answer.error["message"])}`
+  const why = `it would not open the session again: ${wordOf(answer.error["message"])}`
   return { why, isTransient: false }
 }

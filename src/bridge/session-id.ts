@@ -1,4 +1,5 @@
-import { isFields } from "./message.ts"
+import { fieldSpans, wholeSpan } from "./json-spans.ts"
+import { isFields, wordOf } from "./message.ts"
 import type { WayMemory } from "./ports.ts"
 
 const version = 1
@@ -48,9 +49,15 @@ export function decodeSessionId(id: string): WayMemory | null {
 /** Clients may describe themselves at length, with pictures. A server needs none of it twice. */
 function withoutOrnaments(initialize: string): string {
   const params = parse(initialize)
-  if (!isFields(params) || !isFields(params["clientInfo"])) return initialize
-  const { name, version: clientVersion } = params["clientInfo"]
-  return JSON.stringify({ ...params, clientInfo: { name, version: clientVersion } })
+  const client = isFields(params) ? params["clientInfo"] : null
+  if (!isFields(client)) return initialize
+  const clientInfo = { name: wordOf(client["name"]), version: wordOf(client["version"]) }
+  // What is kept is kept as it was written: to write it again, deep as it may be, takes a stack.
+  const kept = fieldSpans(initialize, wholeSpan(initialize))
+    .entries()
+    .filter(([name]) => name !== "clientInfo")
+    .map(([name, { start, end }]) => `${JSON.stringify(name)}:${initialize.slice(start, end)}`)
+  return `{${[...kept, `"clientInfo":${JSON.stringify(clientInfo)}`].join(",")}}`
 }
 
 function parse(text: string): unknown {

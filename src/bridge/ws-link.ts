@@ -40,7 +40,8 @@ export async function openSocketLink(
     void inbox.close().then(() => ended.resolve({ why, isTransient }))
   }
   const cut = (why: string) => {
-    end(why, false)
+    ended.resolve({ why, isTransient: false }) // the rest may wait for a client that does not read
+    void inbox.close()
     socket.terminate()
   }
   const timer = setTimeout(() => cutOpening(), openMs)

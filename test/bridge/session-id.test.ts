@@ -35,6 +35,15 @@ describe("the id of a session", () => {
     })
   })
 
+  test("is made of parameters that are nested without end, or refused", () => {
+    const deep = `${"[".repeat(60_000)}${"]".repeat(60_000)}`
+    const inClient = `{"clientInfo":{"name":"n","version":"1","icons":${deep}}}`
+    const inOther = `{"capabilities":${deep},"clientInfo":{"name":{"toString":1}}}`
+
+    expect(encodeSessionId({ ...memory, initialize: inClient }, random())).not.toBeNull()
+    expect(encodeSessionId({ ...memory, initialize: inOther }, random())).toBeNull()
+  })
+
   test("is refused where even that is too long", () => {
     const params = JSON.stringify({ capabilities: "x".repeat(mostSessionIdLength) })
 

@@ -32,7 +32,7 @@ describe("a request that is given something in its _meta", () => {
 
   test("keeps every other character: numbers no machine can hold, the order of fields", () => {
     const before =
-      '{"id":1,"method":"m","params":{"n":123456789012345678901234567890,"e":1e400,"z":1,"a":"\\u00e9"}}'
+      '{"id":1,"method":"m","params":{"n":12345678901234567890,"e":1e400,"z":1,"a":"\\u00e9"}}'
 
     const after = stamped(request(before), { k: 1 }).text
 

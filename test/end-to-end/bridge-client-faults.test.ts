@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { callTool, httpTransport, mcpClient, SocketTransport } from "../support/bridge-clients.ts"
 import { BridgeProcess } from "../support/bridge-process.ts"
 import { BridgeTalk, envelope } from "../support/bridge-talk.ts"
 import { exampleOverHttp, exampleOverSocket } from "../support/example-server.ts"
@@ -238,54 +237,6 @@ describe("a client on standard input", () => {
     expect(children.length).toBeGreaterThan(0)
     expect(children.filter((child) => existsSync(`/proc/${child}`))).toEqual([])
   }, 15_000)
-})
-
-describe("fifty clients at once", () => {
-  test.each(["ws", "http"])(
-    "over %s each get their own answers",
-    async (listen) => {
-      using target = exampleOverSocket()
-      await using bridge = await BridgeProcess.start([
-        "--listen",
-        `${listen}:0`,
-        "--to",
-        target.url,
-      ])
-      const url = await bridge.listening
-
-      const sums = await Promise.all(
-        Array.from({ length: 50 }, async (_, a) => {
-          const transport = listen === "ws" ? new SocketTransport(url) : httpTransport(url)
-          const client = await mcpClient(a % 2 === 0 ? "legacy" : "modern", transport)
-          const texts = await Promise.all([1, 2, 3].map((b) => callTool(client, "add", { a, b })))
-          await client.close()
-          return texts.join()
-        }),
-      )
-
-      expect(sums).toEqual(Array.from({ length: 50 }, (_, a) => `${a + 1},${a + 2},${a + 3}`))
-    },
-    30_000,
-  )
-
-  test("over ws are let in up to the bound", async () => {
-    using target = exampleOverSocket()
-    const argv = ["--listen", "ws:0", "--to", target.url, "--max-connections", "2"]
-    await using bridge = await BridgeProcess.start(argv)
-    const url = await bridge.listening
-
-    const clients = [new SocketTransport(url), new SocketTransport(url)]
-    await Promise.all(clients.map((client) => client.start()))
-
-    expect(new SocketTransport(url).start()).rejects.toThrow("closed")
-    await Promise.all(clients.map((client) => client.close()))
-    await until("a place is free", () =>
-      new SocketTransport(url).start().then(
-        () => true,
-        () => false,
-      ),
-    )
-  })
 })
 
 /** All processes that a process has started, and theirs. */

@@ -65,7 +65,8 @@ describe.each(eras)("a gateway that is killed, and a client of the %s era", (era
       service.stateDir,
     ])
     const client = await mcpClient(era, transport)
-    const script = `echo began >> ${notes}; until [ -e ${notes}.go ]; do sleep 0.05; done; echo done`
+    const wait = `until [ -e ${notes}.go ]; do sleep 0.05; done`
+    const script = `echo began >> ${notes}; ${wait}; echo done`
 
     const call = callTool(client, "run", { command: script })
     await until("it runs", () => Bun.file(notes).exists())

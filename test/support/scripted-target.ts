@@ -31,7 +31,7 @@ export function httpTarget(
   }
 }
 
-/** A TCP server that says what the test says to each whole request; for what no HTTP server does. */
+/** A TCP server that says what the test says to each request: what no HTTP server would. */
 export async function tcpTarget(
   answer: (socket: Socket, turn: number, text: string) => void,
 ): Promise<Disposable & { url: string; texts: string[] }> {
