@@ -1,14 +1,8 @@
 import { ok, type Result } from "../execution/result.ts"
-import { disagreement } from "./header-check.ts"
+import { isModern, modernFault } from "./header-check.ts"
 import { LegacySessions, type NoSession } from "./legacy-sessions.ts"
 import { endsOf, isServedPath, type Listening, tryServe, urlOf } from "./listening.ts"
-import {
-  envelopeVersion,
-  type Message,
-  type RequestMessage,
-  readMessages,
-  type Unreadable,
-} from "./message.ts"
+import { type Message, type RequestMessage, readMessages, type Unreadable } from "./message.ts"
 import { ModernRequests } from "./modern-requests.ts"
 import { unreadableAnswer } from "./problem.ts"
 import { refuse, refuseFailure } from "./refuse.ts"
@@ -87,11 +81,8 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
     const [first] = messages.value
     const isAlone = messages.value.length === 1
     if (first !== undefined && isAlone && first.kind !== "answer") {
-      const version = envelopeVersion(first)
-      if (version !== null) return modernPost(first, request, version)
+      if (isModern(first, request.headers)) return modernPost(first, request)
       if (first.kind === "request" && first.method === "initialize") return open(first, request)
-      const isModernNews = first.kind === "notification" && hasModernHeader(request)
-      if (isModernNews) return passOn(first)
     }
     return withSession(request, (session) => legacyPost(session, messages.value, request))
   }
@@ -99,18 +90,14 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
   async function modernPost(
     message: Exclude<Message, { kind: "answer" }>,
     request: Request,
-    version: string,
   ): Promise<Response> {
-    const why = disagreement(message, request.headers, version)
-    const id = message.kind === "request" ? message.id : null
-    if (why !== null) return refuse(400, headerMismatch, why, id)
-    if (message.kind === "notification") return passOn(message)
+    if (message.kind === "notification") {
+      await modern.pass(message, request.headers.get("mcp-protocol-version"))
+      return accepted()
+    }
+    const fault = modernFault(message, request.headers)
+    if (fault !== null) return refuse(400, fault.code, fault.why, message.id)
     return modern.answer(withParamHeaders(message, request), request, takesStream(request))
-  }
-
-  async function passOn(message: Message): Promise<Response> {
-    await modern.pass(message)
-    return accepted()
   }
 
   async function open(message: RequestMessage, request: Request): Promise<Response> {
@@ -153,9 +140,6 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
 
 type Session = Extract<Awaited<ReturnType<LegacySessions["find"]>>, { ok: true }>["value"]
 
-const headerMismatch = -32020
-const firstModern = "2026-"
-
 async function legacyPost(
   session: Session,
   messages: readonly Message[],
@@ -189,10 +173,6 @@ function allRead(read: readonly Result<Message, Unreadable>[]): Result<Message[]
 function takesStream(request: Request): boolean {
   const accept = request.headers.get("accept") ?? "*/*"
   return /text\/event-stream|text\/\*|\*\/\*/i.test(accept)
-}
-
-function hasModernHeader(request: Request): boolean {
-  return (request.headers.get("mcp-protocol-version") ?? "") >= firstModern
 }
 
 /** They repeat arguments that the target wants to see in headers: only the client knows which. */

@@ -14,8 +14,8 @@ export function headersOf(
   target: KnownTarget,
 ): Record<string, string> {
   if (message.kind !== "request") return { ...json, ...sessionHeaders(session) }
-  if (message.method === "initialize") return json
   const version = envelopeVersion(message)
+  if (message.method === "initialize" && version === null) return json
   if (version === null) return { ...json, ...sessionHeaders(session), ...message.headers }
   const { method, params } = message
   const name = nameIn(method, params)

@@ -62,6 +62,7 @@ export class LegacySession {
       answer: new PostAnswer({
         expected: messages.length,
         most: this.#settings.most,
+        statusOf: () => 200,
         // In this era it is no cancellation, but nobody will hear the answer.
         onGone: () => this.#posts.delete(post),
         ...options,

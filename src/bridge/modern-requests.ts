@@ -1,7 +1,13 @@
 import { delay } from "../client/delay.ts"
-import { cancellation, type Message, type RequestMessage } from "./message.ts"
+import {
+  cancellation,
+  envelopeVersion,
+  type Message,
+  type NotificationMessage,
+  type RequestMessage,
+} from "./message.ts"
 import { noMemory, type OpenWay, type Way } from "./ports.ts"
-import { PostAnswer } from "./post-answer.ts"
+import { modernStatus, PostAnswer } from "./post-answer.ts"
 import { refuse } from "./refuse.ts"
 
 export type ModernSettings = {
@@ -13,8 +19,16 @@ export type ModernSettings = {
   most: number
 }
 
-/** One connection to the target, for one request at a time. */
-type Lane = { way: Way; deliver: ((message: Message) => Promise<void>) | null; idleSinceMs: number }
+/**
+ * One connection to the target, for one request at a time, and for one revision: many servers look
+ * at the revision of a connection's first request, and not again.
+ */
+type Lane = {
+  way: Way
+  version: string | null
+  deliver: ((message: Message) => Promise<void>) | null
+  idleSinceMs: number
+}
 
 const waitMs = 30_000
 const mostWaiting = 1_000
@@ -37,7 +51,7 @@ export class ModernRequests {
   }
 
   async answer(message: RequestMessage, request: Request, mayStream: boolean): Promise<Response> {
-    const lane = await this.#lane()
+    const lane = await this.#lane(envelopeVersion(message))
     if (lane === null) {
       const why = `${this.#settings.connections} requests are under way, and more must wait.`
       return refuse(503, -32000, `${why} Send it again later.`, message.id)
@@ -51,6 +65,7 @@ export class ModernRequests {
       expected: 1,
       mayStream,
       waitsForAnswer: false,
+      statusOf: modernStatus,
       headers: () => ({}),
       signal: request.signal,
       most,
@@ -66,8 +81,8 @@ export class ModernRequests {
   }
 
   /** A notification has no answer, and needs a connection only for a moment. */
-  async pass(message: Message): Promise<void> {
-    const lane = await this.#lane()
+  async pass(message: NotificationMessage, version: string | null): Promise<void> {
+    const lane = await this.#lane(version)
     if (lane === null) return
     await lane.way.take(message)
     this.#free(lane)
@@ -86,12 +101,19 @@ export class ModernRequests {
   }
 
   /** Null when there was none to be had in time. */
-  async #lane(): Promise<Lane | null> {
+  async #lane(version: string | null): Promise<Lane | null> {
     const deadlineMs = performance.now() + waitMs
     for (;;) {
-      const idle = this.#lanes.values().find((lane) => lane.deliver === null)
-      if (idle !== undefined) return taken(idle)
-      if (this.#lanes.size < this.#settings.connections) return taken(this.#open())
+      const idle = this.#lanes
+        .values()
+        .filter((lane) => lane.deliver === null)
+        .toArray()
+      const fitting = idle.find((lane) => lane.version === version)
+      if (fitting !== undefined) return taken(fitting)
+      const isFull = this.#lanes.size >= this.#settings.connections
+      const [other] = idle
+      if (isFull && other !== undefined) void this.#remove(other)
+      if (!isFull || other !== undefined) return taken(this.#open(version))
       const leftMs = deadlineMs - performance.now()
       if (leftMs <= 0 || this.#waiting.length >= mostWaiting) return null
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -100,14 +122,14 @@ export class ModernRequests {
     }
   }
 
-  #open(): Lane {
+  #open(version: string | null): Lane {
     const client = {
       deliver: async (message: Message) => {
         await lane.deliver?.(message)
       },
     }
     const way = this.#settings.openWay(client, noMemory)
-    const lane: Lane = { way, deliver: null, idleSinceMs: performance.now() }
+    const lane: Lane = { way, version, deliver: null, idleSinceMs: performance.now() }
     this.#lanes.add(lane)
     return lane
   }

@@ -12,7 +12,7 @@ export interface Way {
   take(message: Message): Promise<void>
   /** Requests without an answer. */
   readonly underWay: number
-  /** When no request is without an answer. */
+  /** When no request is without an answer, apart from streams that have none. */
   settled(): Promise<void>
   /** What a new connection would need to know to go on where this one was. */
   readonly memory: WayMemory

@@ -1,5 +1,5 @@
 import { EventStream } from "./event-stream.ts"
-import { type AnswerMessage, isFields, type Message } from "./message.ts"
+import type { AnswerMessage, Message } from "./message.ts"
 
 export type PostAnswerSettings = {
   /** Answers that are waited for: several for a batch. */
@@ -8,6 +8,8 @@ export type PostAnswerSettings = {
   mayStream: boolean
   /** Whether nothing is said before the answer: its headers tell what only that decides. */
   waitsForAnswer: boolean
+  /** The HTTP status that an answer goes with, when it goes alone. */
+  statusOf: (answer: AnswerMessage) => number
   headers: () => Record<string, string>
   signal: AbortSignal
   most: number
@@ -75,7 +77,7 @@ export class PostAnswer {
   #answerAlone(message: AnswerMessage): void {
     this.#end()
     const headers = { ...this.#settings.headers(), "content-type": "application/json" }
-    const status = statusOf(message)
+    const status = this.#settings.statusOf(message)
     this.#response.resolve(new Response(message.text, { status, headers }))
   }
 
@@ -108,10 +110,14 @@ export class PostAnswer {
   }
 }
 
-/** Header and body disagree; a capability is missing; the revision is not spoken. */
-const badRequests: readonly unknown[] = [-32020, -32021, -32022]
+const statuses: ReadonlyMap<unknown, number> = new Map([
+  [-32601, 404], // no such method
+  [-32020, 400], // headers and body disagree
+  [-32021, 400], // a capability is missing
+  [-32022, 400], // the revision is not spoken
+])
 
-/** An error is an answer like any other, but for those that MCP has a status for. */
-function statusOf({ error }: AnswerMessage): number {
-  return isFields(error) && badRequests.includes(error["code"]) ? 400 : 200
+/** An error is an answer like any other, but for those that the modern era has a status for. */
+export function modernStatus({ error }: AnswerMessage): number {
+  return statuses.get(error?.["code"]) ?? 200
 }

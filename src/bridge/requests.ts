@@ -46,8 +46,9 @@ export class Requests {
   add(request: RequestMessage): UnderWay {
     const progressToken = progressTokenOf(request)
     const added = { request, progressToken, sends: 0, hasBegun: false }
-    if (this.#byKey.size === 0) this.#settled = Promise.withResolvers<void>()
+    if (!this.#hasAwaited()) this.#settled = Promise.withResolvers<void>()
     this.#byKey.set(request.key, added)
+    if (!this.#hasAwaited()) this.#settled.resolve()
     return added
   }
 
@@ -61,15 +62,20 @@ export class Requests {
 
   remove({ request }: UnderWay): void {
     this.#byKey.delete(request.key)
-    if (this.#byKey.size === 0) this.#settled.resolve()
+    if (!this.#hasAwaited()) this.#settled.resolve()
   }
 
   all(): UnderWay[] {
     return [...this.#byKey.values()]
   }
 
+  /** When none is left that will be answered: a stream of news never is. */
   settled(): Promise<void> {
     return this.#settled.promise
+  }
+
+  #hasAwaited(): boolean {
+    return this.#byKey.values().some(({ request }) => !isStream(request))
   }
 }
 

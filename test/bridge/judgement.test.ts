@@ -65,6 +65,33 @@ describe("a request whose connection is lost before an answer", () => {
   })
 })
 
+describe("the requests of a client", () => {
+  test("are settled when all are answered that will be", async () => {
+    const requests = new Requests(9)
+    let isSettled = false
+    const asked = requests.add(request("tools/call"))
+    requests.add({ ...request("subscriptions/listen"), key: "2" })
+    const settling = requests.settled().then(() => {
+      isSettled = true
+    })
+    await Promise.resolve()
+    expect(isSettled).toBe(false)
+
+    requests.remove(asked)
+    await settling
+
+    expect(requests.size).toBe(1)
+  })
+
+  test("are refused past their bound, and with an id that is in use", () => {
+    const requests = new Requests(1)
+    requests.add(request("ping"))
+
+    expect(requests.refusal(request("ping"))?.reason).toBe("DUPLICATE_ID")
+    expect(requests.refusal({ ...request("ping"), key: "2" })?.reason).toBe("TOO_MANY")
+  })
+})
+
 describe("a cc-executor, which starts things once by their key", () => {
   const lost = (name: string, args: Fields = {}) =>
     afterLoss(

@@ -128,12 +128,24 @@ describe("a request over HTTP", () => {
     [
       "whose header names another method",
       400,
-      { body: JSON.stringify(ping), headers: { ...json, "mcp-method": "tools/call" } },
+      { body: JSON.stringify(ping), headers: { ...json, ...modernHeaders("tools/call") } },
     ],
     [
       "whose header names another revision",
       400,
-      { body: JSON.stringify(ping), headers: { ...json, "mcp-protocol-version": "2025-06-18" } },
+      {
+        body: JSON.stringify(ping),
+        headers: { ...json, ...modernHeaders("ping"), "mcp-protocol-version": "2025-06-18" },
+      },
+    ],
+    ["without the headers of its era", 400, { body: JSON.stringify(ping), headers: json }],
+    [
+      "without an envelope",
+      400,
+      {
+        body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+        headers: { ...json, ...modernHeaders("ping") },
+      },
     ],
   ])("%s is refused with %d", async (_, status, init) => {
     using target = exampleOverSocket()
@@ -162,7 +174,7 @@ describe("a request over HTTP", () => {
       const params = { name: "hang", arguments: {}, _meta: envelope }
       const left = fetch(await bridge.listening, {
         method: "POST",
-        headers: { ...json, accept: "application/json, text/event-stream" },
+        headers: { ...json, ...modernHeaders("tools/call"), "mcp-name": "hang" },
         body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
         signal: leave.signal,
       }).then(
@@ -238,6 +250,10 @@ describe("a client on standard input", () => {
     expect(children.filter((child) => existsSync(`/proc/${child}`))).toEqual([])
   }, 15_000)
 })
+
+function modernHeaders(method: string): Record<string, string> {
+  return { "mcp-protocol-version": "2026-07-28", "mcp-method": method }
+}
 
 /** All processes that a process has started, and theirs. */
 async function childrenOf(pid: number): Promise<number[]> {
