@@ -49,6 +49,10 @@ export class HttpWay implements Way {
     return this.#requests.size
   }
 
+  get isWaiting(): boolean {
+    return this.#requests.all().some(({ sends }) => sends === 0)
+  }
+
   get memory(): WayMemory {
     return this.#session.memory
   }

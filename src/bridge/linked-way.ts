@@ -64,6 +64,10 @@ export class LinkedWay implements Way {
     return this.#requests.size
   }
 
+  get isWaiting(): boolean {
+    return !this.#outbox.isEmpty
+  }
+
   get memory(): WayMemory {
     return { initialize: this.#handshake.params, targetSession: null, version: null }
   }

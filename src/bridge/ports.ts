@@ -12,6 +12,8 @@ export interface Way {
   take(message: Message): Promise<void>
   /** Requests without an answer. */
   readonly underWay: number
+  /** Whether something waits for a connection to the target. */
+  readonly isWaiting: boolean
   /** When no request is without an answer, apart from streams that have none. */
   settled(): Promise<void>
   /** What a new connection would need to know to go on where this one was. */

@@ -1,8 +1,7 @@
 import { aborted, delay } from "../client/delay.ts"
 import { Lines } from "./lines.ts"
 import { onOneLine, readMessages } from "./message.ts"
-import type { BridgeLog, OpenWay, WayLimits } from "./ports.ts"
-import { noMemory } from "./ports.ts"
+import { type BridgeLog, noMemory, type OpenWay, type Way, type WayLimits } from "./ports.ts"
 import { problem, problemAnswer, unreadableAnswer } from "./problem.ts"
 
 export type StdioClientSettings = {
@@ -45,9 +44,21 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
       await deliver(problemAnswer(null, problem("TOO_LARGE", why)).text)
     })
     await Promise.race([reading, aborted(over)])
+    await sent(way, over)
     await Promise.race([way.settled(), delay(graceMs, over)])
   } finally {
     await way.close("ended")
+  }
+}
+
+const sendingMs = 20_000
+const pollMs = 20
+
+/** A service that is started for the first request takes its time: that is not the answer's. */
+async function sent(way: Way, over: AbortSignal): Promise<void> {
+  const deadlineMs = performance.now() + sendingMs
+  while (way.isWaiting && !over.aborted && performance.now() < deadlineMs) {
+    await delay(pollMs, over)
   }
 }
 

@@ -132,7 +132,7 @@ type Serving = {
   signal: AbortSignal
 }
 
-const graceMs = 3_000
+const graceMs = 1_500
 
 async function serveStdio({ context, openWay, limits, log, signal }: Serving): Promise<void> {
   const { serveStdioClient } = await import("../bridge/stdio-client.ts")

@@ -45,7 +45,7 @@ started again, what has no answer yet is asked again, and nothing is started twi
 const retry = { tries: 1_000, forMs: 30_000, firstDelayMs: 25, maxDelayMs: 500 }
 /** Whether the service is there is for its socket to say, each time. */
 const breaker = { failures: Number.POSITIVE_INFINITY, waitMs: 0 }
-const graceMs = 3_000
+const graceMs = 1_500
 const limits = wayLimits(standardMessageBytes)
 
 async function serveMcp(context: Context, address: Address): Promise<void> {

@@ -71,7 +71,7 @@ describe("the requests of a client", () => {
     let isSettled = false
     const asked = requests.add(request("tools/call"))
     requests.add({ ...request("subscriptions/listen"), key: "2" })
-    const settling = requests.settled().then(() => {
+    const settling = requests.settled().finally(() => {
       isSettled = true
     })
     await Promise.resolve()
