@@ -155,7 +155,7 @@ export function createOperations(ports: OperationPorts): Operations {
       if (!id.ok) return id
       const open = () => openAt(id.value, from, caller)
       // What is not a cursor is looked for, through a whole segment.
-      return /^(?:tail|since):/.test(from) ? turns.take(caller, open) : open()
+      return /^(?:tail|tail-bytes|since):/.test(from) ? turns.take(caller, open) : open()
     },
 
     openStarted: (started, caller) => openAt(started.id, "start", caller),
@@ -224,6 +224,8 @@ export function createOperations(ports: OperationPorts): Operations {
     if (from === "tail") return at({ ...facts.end, inside: 0 })
     const lines = /^tail:(\d{1,9})$/.exec(from)?.[1]
     if (lines !== undefined) return at(transcripts().tail(id, facts, { lines: Number(lines) }))
+    const bytes = /^tail-bytes:(\d{1,15})$/.exec(from)?.[1]
+    if (bytes !== undefined) return at(transcripts().tail(id, facts, { bytes: Number(bytes) }))
     const time = /^since:(.+)$/.exec(from)?.[1]
     if (time !== undefined && !Number.isNaN(Date.parse(time))) {
       return at(transcripts().since(id, facts, new Date(time)))

@@ -66,6 +66,10 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     return this.#place
   }
 
+  passedBytes(): number {
+    return this.#place.sequence - this.#held.stdout.length - this.#held.stderr.length
+  }
+
   onAdvance(advanced: () => void): Disposable {
     this.#listeners.add(advanced)
     return { [Symbol.dispose]: () => void this.#listeners.delete(advanced) }
@@ -83,9 +87,9 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     this.advanced()
   }
 
-  next(form: OutputForm): FeedEvent | null {
+  next(form: OutputForm, mostBytes?: number): FeedEvent | null {
     try {
-      return this.#next(form)
+      return this.#next(form, mostBytes)
     } catch (error) {
       // What the disk says of one transcript is the affair of its readers alone.
       const why = error instanceof Error ? error.message : String(error)
@@ -93,7 +97,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     }
   }
 
-  #next(form: OutputForm): FeedEvent | null {
+  #next(form: OutputForm, mostBytes: number | undefined): FeedEvent | null {
     if (this.#isOver) return null
     if (!this.#caller.isStillGood()) return this.#fail(noLongerGood)
     const state = this.#states.shift()
@@ -103,7 +107,8 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
       if (held !== null) return this.#output(held)
     }
     while (true) {
-      const read = this.#reader.read(this.executionId, this.#place, this.#followed.transcript)
+      const { transcript } = this.#followed
+      const read = this.#reader.read(this.executionId, this.#place, transcript, mostBytes)
       switch (read.kind) {
         case "piece": {
           const event = this.#piece(read.piece, form)

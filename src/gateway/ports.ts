@@ -56,11 +56,11 @@ export interface TranscriptReader {
   /**
    * The next piece at a place, at most 64 KiB of one stream, cut after its last line end when more
    * is there to follow. `facts` are the newest announced: nothing past their end is looked at.
-   * No file stays open between calls.
+   * No file stays open between calls. It may be wanted shorter.
    */
-  read(id: ExecutionId, place: Place, facts: TranscriptFacts): ReadOutcome
-  /** A place a given number of bytes or lines before the end, at the beginning of a line. */
-  tail(id: ExecutionId, facts: TranscriptFacts, back: { lines: number }): Place
+  read(id: ExecutionId, place: Place, facts: TranscriptFacts, mostBytes?: number): ReadOutcome
+  /** A place so many lines before the end, where one begins; or so many bytes before it. */
+  tail(id: ExecutionId, facts: TranscriptFacts, back: { lines: number } | { bytes: number }): Place
   /** The first record at or after a time. */
   since(id: ExecutionId, facts: TranscriptFacts, time: Date): Place
   verify(id: ExecutionId, facts: TranscriptFacts, sought: Sought): Promise<Verification>
@@ -191,14 +191,17 @@ export interface OutputFeed extends Disposable {
   readonly availableFrom: string
   /**
    * What comes next, or null when nothing is there yet: then wait for `advanced`. Text never splits
-   * a character; after `ended` comes nothing.
+   * a character; after `ended` comes nothing. Output is of at most so many bytes, where that is
+   * said.
    */
-  next(form: OutputForm): FeedEvent | null
+  next(form: OutputForm, mostBytes?: number): FeedEvent | null
   /** Calls back, once per change, until disposed. */
   onAdvance(advanced: () => void): Disposable
   /** Where the last event left the reader. */
   cursor(): string
   position(): Position
+  /** Output bytes of both streams before what comes next. */
+  passedBytes(): number
 }
 
 export type OutputForm = "text" | "bytes"

@@ -12,24 +12,31 @@ export function readChunks(
 ): Result<ResultOf<"transcript.read">, Failure> {
   const chunks: OutputChunk[] = []
   let gap: GapNotice | null = null
+  const startBytes = feed.position().sequence
   let bytes = 0
   let next = feed.from
+  let sequence = feed.passedBytes()
   let ended = false
+  let isFull = false
   const form = params.encoding === "utf8" ? "text" : "bytes"
-  while (bytes < params.limit_bytes && !ended) {
-    const event = feed.next(form)
+  while (bytes < params.limit_bytes && !ended && !isFull) {
+    const event = feed.next(form, params.limit_bytes - bytes)
     if (event === null) break
     switch (event.kind) {
       case "output":
         chunks.push(outputChunk(event, params.encoding))
-        bytes += event.bytes.length
+        bytes = feed.position().sequence - startBytes
         next = event.next
+        sequence = feed.passedBytes()
+        // What little would fit yet is not worth a line that is cut in two.
+        isFull = !event.endsInsideLine && isAlmostFull(bytes, params.limit_bytes)
         break
       case "gap": {
         // Told in the page it is in front of: one inside a page begins the next one.
         if (chunks.length > 0) return page()
         gap = joined(gap, event)
         next = event.next
+        sequence = feed.passedBytes()
         break
       }
       case "failed":
@@ -46,8 +53,15 @@ export function readChunks(
   return page()
 
   function page(): Result<ResultOf<"transcript.read">, Failure> {
-    return ok({ chunks, next, ended, ...(gap === null ? {} : { gap }) })
+    const more = sequence < feed.record().transcript.end.sequence
+    return ok({ chunks, next, sequence, more, ended, ...(gap === null ? {} : { gap }) })
   }
+}
+
+const pieceBytes = 64 * 1024
+
+function isAlmostFull(bytes: number, limitBytes: number): boolean {
+  return bytes > limitBytes / 2 && limitBytes - bytes < pieceBytes
 }
 
 /** Two gaps with nothing between them are one. */

@@ -16,6 +16,7 @@ import { listen } from "./listen.ts"
 import { LiveExecutions } from "./live-executions.ts"
 import { createOperations } from "./operations.ts"
 import type { JournalReader, Refusal } from "./ports.ts"
+import { ReadTurns } from "./read-turns.ts"
 import { openAccess } from "./serve-access.ts"
 import { serveClients } from "./serve-clients.ts"
 import { type ExtendMcp, serveMcp } from "./serve-mcp.ts"
@@ -93,6 +94,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       refusals: trail,
       version: settings.version,
       log,
+      searches: new ReadTurns(),
       monotonicMs: () => performance.now(),
       after: afterTimer,
     },

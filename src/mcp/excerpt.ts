@@ -17,7 +17,6 @@ export type Excerpt = {
 
 /** What begins well ends worth reading: of a long output more of the end is shown. */
 const headShare = 1 / 3
-const mostTailLines = 2000
 
 export async function excerptOf(
   scope: McpScope,
@@ -32,8 +31,8 @@ export async function excerptOf(
   const { text, next, sequence, hasMore } = head.value
   if (!hasMore) return ok({ head: text, tail: "", omittedBytes: 0, omittedFrom: null })
   const tailBytes = mostBytes - headBytes
-  const wanted = { lines: mostTailLines, mostBytes: tailBytes, stream: null }
-  const tail = await newestOutput(scope, record.id, wanted)
+  const wanted = { lines: null, mostBytes: tailBytes, stream: null }
+  const tail = await newestOutput(scope, record, wanted)
   if (!tail.ok) return tail
   const omittedBytes = Math.max(0, tail.value.sequence - sequence)
   return ok({ head: text, tail: tail.value.text, omittedBytes, omittedFrom: next })

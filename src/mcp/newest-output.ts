@@ -1,59 +1,143 @@
-import type { StreamName } from "../execution/record.ts"
+import { type ExecutionRecord, retainedBytes, type StreamName } from "../execution/record.ts"
 import { ok, type Result } from "../execution/result.ts"
 import type { Failure } from "../protocol/failure.ts"
-import { mostReadBytes, type OutputBit, readBits, sequenceInside } from "./output-bits.ts"
+import { mostReadBytes, readOutput } from "./output-page.ts"
 import type { McpScope } from "./ports.ts"
 import { StreamTexts, startOfWholeText } from "./whole-characters.ts"
 
 export type NewestOutput = {
   text: string
-  /** Output bytes of both streams before the text. */
+  /** Output bytes of both streams before the text, where it is of both. */
   sequence: number
   next: string
   ended: boolean
-  /** The wanted lines were longer than what may be shown: their beginning is missing. */
+  hasMore: boolean
+  /** Not all that was asked for is shown: it did not fit, or is too far back. */
   isCut: boolean
 }
 
-/** Lines may be megabytes long: so much of them is read to come to the end. */
-const mostPages = 64
+export type NewestWanted = {
+  /** Null: as many as fit. */
+  lines: number | null
+  mostBytes: number
+  stream: StreamName | null
+}
+
+const lineEnd = 0x0a
+/** Of one stream, behind how much of the other it is looked for. */
+const farthestBytes = [1, 16, 64].map((mebibytes) => mebibytes * 1024 * 1024)
 
 /** The last lines of output, and of those no more than so many bytes. */
 export async function newestOutput(
   scope: McpScope,
-  executionId: string,
-  wanted: { lines: number; mostBytes: number; stream: StreamName | null },
+  record: ExecutionRecord,
+  wanted: NewestWanted,
 ): Promise<Result<NewestOutput, Failure>> {
-  const kept: OutputBit[] = []
-  let keptBytes = 0
-  let isCut = false
-  let at = `tail:${wanted.lines}`
-  for (let pages = 1; ; pages++) {
-    const request = { executionId, from: at, stream: wanted.stream, limitBytes: mostReadBytes }
-    const read = await readBits(scope, request)
-    if (!read.ok) return read
-    const { bits, next, ended, isFull } = read.value
-    kept.push(...bits)
-    keptBytes += bits.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    while (keptBytes - (kept[0]?.bytes.length ?? 0) >= wanted.mostBytes && kept.length > 1) {
-      keptBytes -= kept.shift()?.bytes.length ?? 0
-      isCut = true
-    }
-    at = next
-    if (ended || !isFull || pages >= mostPages) {
-      return ok({ ...shown(kept, keptBytes - wanted.mostBytes, isCut), next, ended })
-    }
+  // A character's rest may be what comes first.
+  const nearest = wanted.mostBytes + 3
+  const windows = wanted.stream === null ? [nearest] : [nearest, ...farthestBytes]
+  for (const [index, windowBytes] of windows.entries()) {
+    const end = await readEnd(scope, record.id, windowBytes, wanted)
+    if (!end.ok) return end
+    const isAll = windowBytes >= retainedBytes(record.transcript)
+    const shown = end.value.newest(wanted, isAll)
+    const isLast = index === windows.length - 1
+    if (!shown.isCut || end.value.isFull || isAll || isLast) return ok(shown)
   }
+  throw new Error("there is no end to look at")
 }
 
-function shown(bits: readonly OutputBit[], surplus: number, isCut: boolean) {
-  const texts = new StreamTexts()
-  const [first] = bits
-  let from = Math.max(0, surplus)
-  if (from > 0 && first !== undefined) from += startOfWholeText(first.bytes.subarray(from))
-  for (const [index, bit] of bits.entries()) {
-    texts.add(bit.stream, index === 0 ? bit.bytes.subarray(from) : bit.bytes)
+async function readEnd(
+  scope: McpScope,
+  executionId: string,
+  windowBytes: number,
+  wanted: NewestWanted,
+): Promise<Result<OutputEnd, Failure>> {
+  const end = new OutputEnd(wanted.mostBytes)
+  // What is written meanwhile may be more than can ever be read.
+  const mostPages = Math.ceil(windowBytes / mostReadBytes) + 8
+  let from = `tail-bytes:${windowBytes}`
+  for (let pages = 1; pages <= mostPages; pages++) {
+    const request = { executionId, from, mostBytes: mostReadBytes }
+    const read = await readOutput(scope, request, "base64")
+    if (!read.ok) return read
+    for (const { type, data } of read.value.chunks) {
+      if (type === (wanted.stream ?? type)) end.add(type, Uint8Array.fromBase64(data))
+    }
+    const { next, ended, more = false, sequence = 0 } = read.value
+    end.reach({ next, ended, hasMore: more, sequence })
+    if (!more) break
+    from = next
   }
-  const sequence = first === undefined ? 0 : sequenceInside(first, from)
-  return { text: texts.text(), sequence, isCut: isCut || from > 0 }
+  return ok(end)
+}
+
+/** How far was read. */
+type Reached = Pick<NewestOutput, "next" | "ended" | "hasMore" | "sequence">
+
+/** The last bytes that came by, no more than may be shown. */
+class OutputEnd {
+  readonly #mostBytes: number
+  readonly #bits: { stream: StreamName; bytes: Uint8Array }[] = []
+  #length = 0
+  #hasDropped = false
+  #reached: Reached = { next: "", ended: false, hasMore: false, sequence: 0 }
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes
+  }
+
+  get isFull(): boolean {
+    return this.#length >= this.#mostBytes
+  }
+
+  reach(reached: Reached): void {
+    this.#reached = reached
+  }
+
+  add(stream: StreamName, bytes: Uint8Array): void {
+    this.#bits.push({ stream, bytes })
+    this.#length += bytes.length
+    for (;;) {
+      const first = this.#bits[0]?.bytes.length ?? 0
+      if (this.#bits.length <= 1 || this.#length - first < this.#mostBytes) return
+      this.#length -= first
+      this.#bits.shift()
+      this.#hasDropped = true
+    }
+  }
+
+  newest({ lines, mostBytes }: NewestWanted, isAll: boolean): NewestOutput {
+    const wanted = lines === null ? this.#length : this.#bytesOfLines(lines)
+    const surplus = Math.max(0, this.#length - mostBytes)
+    const texts = new StreamTexts()
+    let skipped = Math.max(surplus, this.#length - (wanted ?? this.#length))
+    const mayBeInside = wanted === null || (surplus > 0 && skipped === surplus)
+    let shown = 0
+    for (const { stream, bytes } of this.#bits) {
+      let from = Math.min(skipped, bytes.length)
+      skipped -= from
+      if (shown === 0 && mayBeInside) from += startOfWholeText(bytes.subarray(from))
+      shown += bytes.length - from
+      texts.add(stream, bytes.subarray(from))
+    }
+    const isCut = wanted === null ? !isAll || surplus > 0 || this.#hasDropped : shown < wanted
+    const sequence = this.#reached.sequence - shown
+    return { ...this.#reached, text: texts.text(), sequence, isCut }
+  }
+
+  /** How many bytes the last so many lines are; null when there are fewer here. */
+  #bytesOfLines(lines: number): number | null {
+    let left = lines
+    let length = 0
+    for (const { bytes } of this.#bits.toReversed()) {
+      for (let at = bytes.length - 1; at >= 0; at--) {
+        // The end of the last line separates it from nothing.
+        if (bytes[at] === lineEnd && length > 0) left -= 1
+        if (left === 0) return length
+        length += 1
+      }
+    }
+    return null
+  }
 }

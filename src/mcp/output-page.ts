@@ -1,16 +1,8 @@
 import type { StreamName } from "../execution/record.ts"
 import { ok, type Result } from "../execution/result.ts"
 import type { Failure } from "../protocol/failure.ts"
-import {
-  mostReadBytes,
-  type OutputBit,
-  type OutputBits,
-  placeInside,
-  readBits,
-  sequenceInside,
-} from "./output-bits.ts"
+import type { OutputChunk, ResultOf } from "../protocol/methods.ts"
 import type { McpScope } from "./ports.ts"
-import { endOfWholeText, StreamTexts } from "./whole-characters.ts"
 
 export type PageRequest = {
   executionId: string
@@ -23,78 +15,78 @@ export type PageRequest = {
 export type OutputPage = {
   text: string
   next: string
-  /** Output bytes of both streams before `next`, where anything was read. */
+  /** Output bytes of both streams before `next`. */
   sequence: number
   /** Nothing will ever follow `next`. */
   ended: boolean
   /** More is there already. */
   hasMore: boolean
-  gap: { bytes: number; lines: number } | null
+  /** What was dropped by the budget before the text. */
+  gap: Missing | null
 }
 
-const lineEnd = 0x0a
-/** Where only one stream is wanted, so much of the other is passed over at once. */
-const mostPassedPages = 64
+export type Missing = { bytes: number; lines: number }
+
+/** What is read at once, where more is to be looked at than shown. */
+export const mostReadBytes = 1024 * 1024
+/** So much of the other stream is passed over to find the next of the wanted one. */
+const mostLooks = 64
 
 /** The next page of output, never more than asked for, cut after a line where there is one. */
 export async function readPage(
   scope: McpScope,
   { executionId, from, stream, mostBytes }: PageRequest,
 ): Promise<Result<OutputPage, Failure>> {
-  // What is wanted of one stream may lie behind much of the other.
-  const limitBytes = stream === null ? mostBytes : mostReadBytes
   let at = from
-  let gap: OutputPage["gap"] = null
-  for (let pages = 1; ; pages++) {
-    const read = await readBits(scope, { executionId, from: at, stream, limitBytes })
+  let gap: Missing | null = null
+  for (let looks = 1; ; looks++) {
+    const read = await readOutput(scope, { executionId, from: at, mostBytes })
     if (!read.ok) return read
-    const page = pageOf(read.value, mostBytes)
-    gap = added(gap, page.gap)
-    const isDone = page.text !== "" || page.ended || !page.hasMore
-    if (isDone || pages >= mostPassedPages) return ok({ ...page, gap })
-    at = page.next
+    const { chunks, next, ended, more = false, sequence = 0 } = read.value
+    gap = added(gap, read.value.gap)
+    const text = textOf(chunks, stream)
+    const isDone = text !== "" || ended || !more
+    if (isDone || looks >= mostLooks) return ok({ text, next, sequence, ended, hasMore: more, gap })
+    const found = await placeOfStream(scope, executionId, next, stream)
+    if (!found.ok) return found
+    at = found.value
   }
 }
 
-function pageOf({ bits, gap, next, sequence, ended, isFull }: OutputBits, mostBytes: number) {
-  const texts = new StreamTexts()
-  let room = mostBytes
-  for (const [index, bit] of bits.entries()) {
-    const isLast = index === bits.length - 1
-    const mayGoOn = isLast && !ended
-    const whole = endOf(bit, room, mayGoOn)
-    // The rest of a character that comes only after so much of the other stream is given up.
-    const end = whole === 0 && mayGoOn && isFull ? bit.bytes.length : whole
-    texts.add(bit.stream, bit.bytes.subarray(0, end))
-    room -= end
-    if (end === bit.bytes.length) continue
-    // What is left is either too much for this page, or the beginning of a character.
-    const hasMore = isFull || !isLast || bit.bytes.length - end > 3
-    return { text: texts.text(), ...placeAt(bit, end), ended: false, hasMore, gap }
-  }
-  return {
-    text: texts.text(),
-    next,
-    sequence: sequence ?? 0,
-    ended,
-    hasMore: isFull && !ended,
-    gap,
-  }
+export type OutputRead = { executionId: string; from: string; mostBytes: number }
+
+export function readOutput(
+  { operations, caller }: McpScope,
+  { executionId, from, mostBytes }: OutputRead,
+  encoding: "utf8" | "base64" = "utf8",
+): Promise<Result<ResultOf<"transcript.read">, Failure>> {
+  const limit = { limit_bytes: mostBytes, encoding }
+  return operations.readTranscript(caller, { execution_id: executionId, from, ...limit })
 }
 
-function placeAt(bit: OutputBit, bytes: number): { next: string; sequence: number } {
-  return { next: placeInside(bit, bytes), sequence: sequenceInside(bit, bytes) }
+/** Where the wanted stream goes on, or as far as was looked. */
+async function placeOfStream(
+  scope: McpScope,
+  executionId: string,
+  from: string,
+  stream: StreamName | null,
+): Promise<Result<string, Failure>> {
+  const read = await readOutput(scope, { executionId, from, mostBytes: mostReadBytes })
+  if (!read.ok) return read
+  const { chunks, gap, next } = read.value
+  if (gap !== undefined) return ok(from) // it is told with the page that it stands before
+  const index = chunks.findIndex(({ type }) => stream === null || type === stream)
+  if (index < 0) return ok(next)
+  return ok(chunks[index - 1]?.next ?? from)
 }
 
-/** How much of a bit is shown: what there is room for, up to a line end or at least a character. */
-function endOf({ bytes }: OutputBit, room: number, mayGoOn: boolean): number {
-  if (bytes.length <= room) return mayGoOn ? endOfWholeText(bytes) : bytes.length
-  const shown = bytes.subarray(0, room)
-  const afterLine = shown.lastIndexOf(lineEnd) + 1
-  return afterLine > room / 2 ? afterLine : endOfWholeText(shown)
+function textOf(chunks: readonly OutputChunk[], stream: StreamName | null): string {
+  const wanted = chunks.filter(({ type }) => stream === null || type === stream)
+  return wanted.map(({ data }) => data).join("")
 }
 
-function added(one: OutputPage["gap"], other: OutputPage["gap"]): OutputPage["gap"] {
-  if (one === null || other === null) return one ?? other
-  return { bytes: one.bytes + other.bytes, lines: one.lines + other.lines }
+/** With what else is missing, if anything is. */
+export function added(sum: Missing | null, more: Missing | undefined): Missing | null {
+  if (more === undefined) return sum
+  return { bytes: (sum?.bytes ?? 0) + more.bytes, lines: (sum?.lines ?? 0) + more.lines }
 }

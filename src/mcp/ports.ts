@@ -1,5 +1,5 @@
 import type { Caller } from "../access/caller.ts"
-import type { Operations, Refusals } from "../gateway/ports.ts"
+import type { Answer, Operations, Refusals } from "../gateway/ports.ts"
 
 /** What MCP needs of the gateway it is served by. */
 export type McpPorts = {
@@ -7,8 +7,14 @@ export type McpPorts = {
   refusals: Refusals
   version: string
   log: McpLog
+  /** Searches of one caller, one after another. */
+  searches: Turns
   monotonicMs(): number
   after(delayMs: number, run: () => void): Disposable
+}
+
+export interface Turns {
+  take<Value>(caller: Caller, work: () => Answer<Value>): Answer<Value>
 }
 
 export interface McpLog {

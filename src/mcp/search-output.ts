@@ -1,10 +1,13 @@
 import type { StreamName } from "../execution/record.ts"
 import { ok, type Result } from "../execution/result.ts"
 import type { Failure } from "../protocol/failure.ts"
+import type { OutputChunk } from "../protocol/methods.ts"
 import type { LinePattern } from "../redaction/line-pattern.ts"
-import { mostReadBytes, placeInside, readBits } from "./output-bits.ts"
-import { OutputLines } from "./output-lines.ts"
+import { FoundLines } from "./found-lines.ts"
+import { added, type Missing, mostReadBytes, readOutput } from "./output-page.ts"
 import type { McpScope } from "./ports.ts"
+import { type LinePlace, SearchedLines } from "./searched-lines.ts"
+import { Slices } from "./slices.ts"
 
 export type SearchRequest = {
   executionId: string
@@ -20,109 +23,101 @@ export type SearchResult = {
   /** As `grep -n -C` shows it: `12:match`, `11-context`, `--` where lines are left out. */
   text: string
   matches: number
-  searchedBytes: number
   next: string
   ended: boolean
-  /** Whether everything there is was looked at. */
+  /** Whether everything there is was looked at, but for a line that has no end yet. */
   isComplete: boolean
-  gap: { bytes: number; lines: number } | null
+  gap: Missing | null
 }
 
-/** One call looks at so much; the next goes on from there. */
+/** One call looks at so much, for so long; the next goes on from there. */
 const mostSearchedBytes = 64 * mostReadBytes
-const mostLineCharacters = 400
+const longestMs = 10_000
 
-/** Lines that match, with the lines around them; numbered from where the search began. */
-export async function searchOutput(
+/**
+ * Lines that match, with the lines around them; numbered from where the search began. A line is
+ * looked at when it has ended: `next` never lies inside one.
+ */
+export function searchOutput(
   scope: McpScope,
   request: SearchRequest,
 ): Promise<Result<SearchResult, Failure>> {
-  const { executionId, from, stream, pattern, contextLines, mostBytes } = request
-  const lines = new OutputLines()
-  const found = new Found(pattern, contextLines)
-  let at = from
-  let searchedBytes = 0
-  let gap: SearchResult["gap"] = null
-  const result = (next: string, ended: boolean, isComplete: boolean) =>
-    ok({ ...found.told(), searchedBytes, next, ended, isComplete, gap })
-  for (;;) {
-    const read = await readBits(scope, { executionId, from: at, stream, limitBytes: mostReadBytes })
+  // Whoever searches much waits for itself.
+  return scope.searches.take(scope.caller, () => search(scope, request))
+}
+
+async function search(
+  scope: McpScope,
+  request: SearchRequest,
+): Promise<Result<SearchResult, Failure>> {
+  const { executionId, stream, pattern, mostBytes, signal } = request
+  const { cursor, known } = placeOf(request.from)
+  const startedMs = scope.monotonicMs()
+  const found = new FoundLines(request.contextLines)
+  const lines = new SearchedLines(pattern, new Slices(scope), known)
+  let at = cursor
+  let gap: Missing | null = null
+  for (let searchedBytes = 0; ; ) {
+    const range = { executionId, from: at, mostBytes: mostReadBytes }
+    const read = await readOutput(scope, range, "base64")
     if (!read.ok) return read
-    gap ??= read.value.gap
-    for (const bit of read.value.bits) {
-      for (const line of lines.add(bit)) {
-        found.look(line.bytes)
-        const isEnough = found.length >= mostBytes
-        if (isEnough) return result(placeInside(bit, line.endsAt), false, false)
+    const { chunks, next, ended, more = false } = read.value
+    if (read.value.gap !== undefined) lines.breakOff()
+    gap = added(gap, read.value.gap)
+    let before = read.value.gap?.next ?? at
+    for (const chunk of chunks) {
+      const isWanted = chunk.type === (stream ?? chunk.type)
+      const piece = { stream: chunk.type, before, ...bytesOf(chunk) }
+      searchedBytes += piece.bytes.length
+      for await (const line of isWanted ? lines.look(piece) : []) {
+        found.add(line)
+        if (found.length >= mostBytes) return stopAt(lines.place(line.after), false)
       }
+      before = chunk.next
     }
-    const { next, ended, isFull, newBytes } = read.value
-    searchedBytes += newBytes
     at = next
-    const isAtEnd = ended || !isFull
-    if (isAtEnd) for (const line of lines.rest()) found.look(line)
-    if (isAtEnd) return result(next, ended, true)
-    if (searchedBytes >= mostSearchedBytes || request.signal.aborted)
-      return result(at, false, false)
+    if (ended) {
+      for (const line of lines.endAll()) found.add(line)
+      return result(next, true, true)
+    }
+    const end = { cursor: next, offset: 0, sequence: read.value.sequence ?? 0 }
+    if (!more) return stopAt(lines.place(end), true)
+    const isLate = scope.monotonicMs() - startedMs > longestMs
+    if (searchedBytes < mostSearchedBytes && !isLate && !signal.aborted) continue
+    // A line that is longer than all that may be looked at ends here.
+    if (lines.completed === 0) for (const line of lines.endAll()) found.add(line)
+    return stopAt(lines.place(end), false)
+  }
+
+  async function stopAt(place: LinePlace, isComplete: boolean) {
+    const exact = await cursorAt(scope, executionId, place)
+    if (!exact.ok) return exact
+    const suffix = place.known === 0 ? "" : `~${place.known}`
+    return result(`${exact.value}${suffix}`, false, isComplete)
+  }
+
+  function result(next: string, ended: boolean, isComplete: boolean) {
+    return ok({ ...found.told(), next, ended, isComplete, gap })
   }
 }
 
-/** What was found so far, as text. */
-class Found {
-  matches = 0
-  /** In characters. */
-  length = 0
-  readonly #pattern: LinePattern
-  readonly #contextLines: number
-  readonly #shown: string[] = []
-  #before: string[] = []
-  #after = 0
-  #number = 0
-  #lastShown = 0
-
-  constructor(pattern: LinePattern, contextLines: number) {
-    this.#pattern = pattern
-    this.#contextLines = contextLines
-  }
-
-  look(line: Uint8Array): void {
-    this.#number += 1
-    if (this.#pattern.matches(line)) {
-      const first = this.#number - this.#before.length
-      if (this.#lastShown > 0 && first > this.#lastShown + 1) this.#show("--")
-      for (const text of this.#before) this.#show(text)
-      this.#before = []
-      this.#show(`${this.#number}:${textOf(line)}`)
-      this.matches += 1
-      this.#after = this.#contextLines
-      this.#lastShown = this.#number
-      return
-    }
-    if (this.#contextLines === 0) return
-    const text = `${this.#number}-${textOf(line)}`
-    if (this.#after > 0) {
-      this.#after -= 1
-      this.#show(text)
-      this.#lastShown = this.#number
-      return
-    }
-    this.#before.push(text)
-    if (this.#before.length > this.#contextLines) this.#before.shift()
-  }
-
-  told(): { text: string; matches: number } {
-    return { text: this.#shown.join("\n"), matches: this.matches }
-  }
-
-  #show(text: string): void {
-    this.#shown.push(text)
-    this.length += text.length + 1
-  }
+/** Where a piece is cut after a line, the record has a cursor. */
+async function cursorAt(
+  scope: McpScope,
+  executionId: string,
+  { cursor, offset }: LinePlace,
+): Promise<Result<string, Failure>> {
+  if (offset === 0) return ok(cursor)
+  const read = await readOutput(scope, { executionId, from: cursor, mostBytes: offset }, "base64")
+  return read.ok ? ok(read.value.next) : read
 }
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+/** `CURSOR~N`: of the lines that end after the cursor, the first N are known already. */
+function placeOf(from: string): { cursor: string; known: number } {
+  const [, cursor = from, known = "0"] = /^(.+)~(\d{1,9})$/.exec(from) ?? []
+  return { cursor, known: Number(known) }
+}
 
-function textOf(line: Uint8Array): string {
-  const text = decoder.decode(line.subarray(0, mostLineCharacters * 4))
-  return text.length <= mostLineCharacters ? text : `${text.slice(0, mostLineCharacters)}…`
+function bytesOf({ data, sequence }: OutputChunk): { bytes: Uint8Array; sequence: number } {
+  return { bytes: Uint8Array.fromBase64(data), sequence }
 }

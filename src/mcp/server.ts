@@ -76,7 +76,7 @@ async function callTool(
   const answer = await answered(scope, () => tool.call(params.arguments, scope, callOf(ctx)))
   if (answer.ok) {
     return answer.value.kind === "task"
-      ? { content: [], ...taskCreated(answer.value.record) }
+      ? { content: [], ...taskCreated(answer.value) }
       : answerResult(answer.value)
   }
   noteRefusal(scope, params.name, params.arguments, answer.failure)

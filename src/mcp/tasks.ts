@@ -5,15 +5,14 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server"
 import { z } from "zod"
-import type { ExecutionRecord } from "../execution/record.ts"
 import { viewOf } from "../protocol/execution-view.ts"
 import { declaresTasks, tasksExtension } from "./call.ts"
 import type { McpScope } from "./ports.ts"
 import { refusedRead } from "./resources.ts"
-import { taskLabel } from "./task.ts"
+import { readTaskId, type TaskCreated, taskIdOf } from "./task.ts"
 import { happenedTo, toldExecution } from "./told-execution.ts"
 import { answerOf, answerResult, failedCall } from "./tool.ts"
-import { ran, shownBytes } from "./tools/run.ts"
+import { ran, ShownBytes } from "./tools/run.ts"
 
 /** A task is an execution: what is known of it is in the journal, and outlives any gateway. */
 
@@ -22,24 +21,24 @@ const pollIntervalMs = 1000
 export const TaskParams = z.looseObject({ taskId: z.string() })
 
 /** What a call is answered with instead of its result; the execution has been journaled by now. */
-export function taskCreated(record: ExecutionRecord) {
-  return { resultType: "task" as const, ...taskFields(record, "working") }
+export function taskCreated(task: TaskCreated) {
+  return { resultType: "task" as const, ...taskFields(task, "working") }
 }
 
 export async function getTask(scope: McpScope, ctx: ServerContext, taskId: string) {
-  const record = await findTask(scope, ctx, taskId)
-  const { state } = record
-  if (state.kind !== "ended") return taskFields(record, "working")
+  const task = await findTask(scope, ctx, taskId)
+  const { state } = task.record
+  if (state.kind !== "ended") return taskFields(task, "working")
   if (state.outcome.kind === "stopped" && state.outcome.cause === "client") {
-    return taskFields(record, "cancelled")
+    return taskFields(task, "cancelled")
   }
-  const answer = await ran(scope, record, shownBytes(record.spec.labels[taskLabel]))
+  const answer = await ran(scope, task.record, task.mostBytes)
   const result = answer.ok ? answerResult(answerOf(answer.value)) : failedCall(answer.failure)
-  return { ...taskFields(record, "completed"), result }
+  return { ...taskFields(task, "completed"), result }
 }
 
 export async function cancelTask(scope: McpScope, ctx: ServerContext, taskId: string) {
-  const { id } = await findTask(scope, ctx, taskId)
+  const { id } = (await findTask(scope, ctx, taskId)).record
   const canceled = await scope.operations.control(scope.caller, id, { type: "CANCEL" })
   const isOver = !canceled.ok && canceled.failure.reason === "WRONG_STATE"
   if (!canceled.ok && !isOver) throw refusedRead(canceled.failure)
@@ -56,24 +55,29 @@ async function findTask(
   { operations, caller }: McpScope,
   { mcpReq }: ServerContext,
   taskId: string,
-): Promise<ExecutionRecord> {
+): Promise<TaskFound> {
   if (!declaresTasks(mcpReq)) {
     const requiredCapabilities = { extensions: { [tasksExtension]: {} } }
     throw new MissingRequiredClientCapabilityError({ requiredCapabilities })
   }
-  const found = await operations.status(caller, taskId)
-  if (!found.ok && found.failure.reason !== "PROCESS_NOT_FOUND") throw refusedRead(found.failure)
-  const isTask = found.ok && found.value.id === taskId && taskLabel in found.value.spec.labels
-  if (isTask) return found.value
+  const read = readTaskId(taskId)
+  const mostBytes = ShownBytes.safeParse(read?.mostBytes)
+  if (read !== null && mostBytes.success) {
+    const found = await operations.status(caller, read.executionId)
+    if (found.ok) return { record: found.value, mostBytes: mostBytes.data }
+    if (found.failure.reason !== "PROCESS_NOT_FOUND") throw refusedRead(found.failure)
+  }
   const message = `There is no task ${JSON.stringify(taskId)}.`
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
 }
 
+type TaskFound = Omit<TaskCreated, "kind">
+
 type Status = "working" | "completed" | "cancelled"
 
-function taskFields(record: ExecutionRecord, status: Status) {
+function taskFields({ record, mostBytes }: TaskFound, status: Status) {
   return {
-    taskId: record.id,
+    taskId: taskIdOf({ record, mostBytes }),
     status,
     statusMessage: happenedTo(toldExecution(viewOf(record))),
     createdAt: record.createdAt,

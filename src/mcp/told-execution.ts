@@ -15,7 +15,7 @@ export const ToldExecution = z.object({
   signal: z.string().nullable().describe("the signal that ended it, if one did"),
   cause: StopCause.nullable().describe("why it was stopped; null when it ended by itself"),
   reason: z.string().nullable().describe("why it could not start, or was lost"),
-  command: z.string(),
+  command: z.string().describe("its beginning, where it is long"),
   cwd: z.string(),
   labels: z.record(z.string(), z.string()),
   created_at: z.iso.datetime(),
@@ -40,8 +40,8 @@ export function toldExecution(view: ExecutionView): ToldExecution {
     signal: ending?.signal ?? null,
     cause: ending?.cause ?? null,
     reason: ending?.reason ?? null,
-    command: view.command ?? view.argv.join(" "),
-    cwd: view.cwd,
+    command: shortened(view.command ?? view.argv.join(" ")),
+    cwd: shortened(view.cwd),
     labels: view.labels,
     created_at: view.created_at,
     elapsed_s: Math.round(view.execution_time * 1000) / 1000,
@@ -50,6 +50,13 @@ export function toldExecution(view: ExecutionView): ToldExecution {
     dropped: view.dropped,
     survivors: view.survivors.map(({ pid }) => pid),
   }
+}
+
+/** A command line may be a megabyte long; its resource has all of it. */
+const mostCharacters = 500
+
+function shortened(text: string): string {
+  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`
 }
 
 /** One sentence: what became of it, and how much it wrote. */

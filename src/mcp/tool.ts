@@ -63,6 +63,7 @@ export function tool<
   const Output extends z.ZodObject<Shape>,
 >(definition: Definition<Input, Output>): Tool {
   const { name, title, description, input, output, examples, annotations } = definition
+  const strict = input.strict() // a misspelt name is told, not passed over
   const noted = { ...examples.output, note: examples.note }
   let listed: ListedTool | null = null
   return {
@@ -72,12 +73,14 @@ export function tool<
         name,
         title,
         description,
-        inputSchema: jsonSchema(input, "input", examples.input),
+        inputSchema: jsonSchema(strict, "input", examples.input),
         outputSchema: jsonSchema(output.extend({ note }), "output", noted),
         annotations: { title, openWorldHint: false, ...annotations },
       }),
     async call(args, scope, call) {
-      const params = checkParams(input, args ?? {})
+      const known = checkParams(strict, args ?? {})
+      if (!known.ok) return fail(unfitArguments(name, known.failure, scope))
+      const params = checkParams(input, known.value)
       if (!params.ok) return fail(unfitArguments(name, params.failure, scope))
       const answer = await definition.answer(params.value, scope, call)
       if (!answer.ok) return answer

@@ -1,17 +1,5 @@
 import type { StreamName } from "../execution/record.ts"
 
-/** Where the last whole character ends: what follows are bytes of an unfinished one. */
-export function endOfWholeText(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0
-    if (byte < 0x80) return bytes.length
-    if (byte < 0xc0) continue
-    const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
-    return length > back ? bytes.length - back : bytes.length
-  }
-  return bytes.length
-}
-
 /** Where the first whole character begins, in bytes that may begin inside one. */
 export function startOfWholeText(bytes: Uint8Array): number {
   let start = 0

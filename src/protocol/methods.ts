@@ -18,7 +18,10 @@ const cursor = z.string().min(1).max(256).describe("an opaque place in a transcr
 const from = z
   .union([z.literal("start"), z.literal("tail"), cursor])
   .default("start")
-  .describe("a `next`, `start`, `tail`, `tail:N` (the last N lines) or `since:TIME` (ISO 8601)")
+  .describe(
+    "a `next`, `start`, `tail`, `tail:N` (the last N lines), `tail-bytes:N` (the last N bytes) " +
+      "or `since:TIME` (ISO 8601)",
+  )
 const nothing = z.object({})
 
 export const ControlParams = z
@@ -151,6 +154,8 @@ export const methods = {
       chunks: z.array(OutputChunk),
       gap: GapNotice.optional().describe("what stood before the first chunk and is forgotten"),
       next: z.string(),
+      sequence: z.int().optional().describe("output bytes of both streams before `next`"),
+      more: z.boolean().optional().describe("more is there already"),
       ended: z.boolean().describe("nothing will ever follow `next`"),
     }),
   },

@@ -7,32 +7,77 @@ import { nowhere, SubsetStates } from "./subset-states.ts"
 const mostBytes = 2048
 const lineEnd = 0x0a
 
-/** Tells which lines a pattern matches; each byte of a line costs the same, whatever it says. */
+/**
+ * Tells which lines a pattern matches; each byte of a line costs the same, whatever it says. `^`
+ * and `$` are line ends, and a line lies between two of them.
+ */
 export class LinePattern {
   readonly #states: SubsetStates
+  readonly #scans = new Set<LineScan>()
 
   constructor(states: SubsetStates) {
     this.#states = states
   }
 
-  /** Of a line without its end. `^` and `$` are line ends, and a line lies between two of them. */
+  /** Of a line without its end. */
   matches(line: Uint8Array): boolean {
-    let state = this.#step(nowhere, lineEnd)
-    for (const byte of line) {
-      if (this.#states.isComplete[state] === 1) return true
-      state = this.#step(state, byte)
-    }
-    if (this.#states.isComplete[state] === 1) return true
-    return this.#states.isComplete[this.#step(state, lineEnd)] === 1
+    const scan = this.begin()
+    scan.push(line)
+    return scan.end()
   }
 
-  #step(state: number, byte: number): number {
+  /** A line that comes in pieces; several may be under way at once. */
+  begin(): LineScan {
+    const scan = new LineScan(this.#states, {
+      full: () => this.#forget(),
+      over: () => this.#scans.delete(scan),
+    })
+    this.#scans.add(scan)
+    return scan
+  }
+
+  /** States are numbers, made anew when there are too many: who holds one is told its new one. */
+  #forget(): void {
+    const sets = [...this.#scans].map(
+      (scan) => [scan, this.#states.setOf(scan.state).slice()] as const,
+    )
+    this.#states.forget()
+    for (const [scan, set] of sets) scan.state = this.#states.stateOf(set)
+  }
+}
+
+export class LineScan {
+  state: number
+  readonly #states: SubsetStates
+  readonly #tell: { full(): void; over(): void }
+  #isMatch = false
+
+  constructor(states: SubsetStates, tell: { full(): void; over(): void }) {
+    this.#states = states
+    this.#tell = tell
+    this.state = nowhere
+    this.#step(lineEnd)
+  }
+
+  push(bytes: Uint8Array): void {
+    for (const byte of bytes) {
+      if (this.#isMatch) return
+      this.#step(byte)
+    }
+  }
+
+  /** Whether the line matches, which is over with this. */
+  end(): boolean {
+    if (!this.#isMatch) this.#step(lineEnd)
+    this.#tell.over()
+    return this.#isMatch
+  }
+
+  #step(byte: number): void {
     const states = this.#states
-    const next = states.step(state, states.kindOf[byte] ?? 0)
-    if (!states.isFull) return next
-    const set = states.setOf(next).slice()
-    states.forget()
-    return states.stateOf(set)
+    this.state = states.step(this.state, states.kindOf[byte] ?? 0)
+    this.#isMatch = states.isComplete[this.state] === 1
+    if (states.isFull) this.#tell.full()
   }
 }
 
@@ -44,9 +89,8 @@ export function compileLinePattern(text: string): Result<LinePattern, string> {
   }
   const size = sizeOf(tree.value)
   if (size > mostBytes) {
-    return fail(
-      `it is ${size} bytes long with its repetitions written out; the most is ${mostBytes}`,
-    )
+    const written = `it is ${size} bytes long with its repetitions written out`
+    return fail(`${written}; the most is ${mostBytes}`)
   }
   const automaton = matchingAutomaton([tree.value])
   if ("kind" in automaton) return fail("it has too many optional parts or alternatives")

@@ -1,9 +1,4 @@
-import {
-  type Position,
-  type StreamName,
-  startOfTranscript,
-  type TranscriptFacts,
-} from "../execution/record.ts"
+import { type Position, type StreamName, type TranscriptFacts } from "../execution/record.ts"
 import type { Piece, Place } from "../gateway/ports.ts"
 import {
   emptyRecordHeader,
@@ -30,8 +25,13 @@ type Stop =
   | { kind: "missing" }
   | { kind: "damaged"; why: string }
 
+/** Where a record that was gathered begins, and how much of the run came before it. */
+type Step = { segment: number; offset: number; inside: number; length: number; runLength: number }
+
 /** A record as it was before it was gathered; the lines are those up to its last line end. */
-type Mark = Place & { length: number; runLength: number; linesAfter: number }
+type Mark = Step & { sequence: number; linesAfter: number }
+
+const nothing = { segment: 0, offset: 0, inside: 0, length: 0 }
 
 const runEnds: Stop = { kind: "run-ends" }
 const goesOn: Stop = { kind: "goes-on" }
@@ -62,13 +62,26 @@ export class PieceReader {
   #timeMs = 0
 
   /** The last record with a line end in what was gathered of it. */
-  readonly #mark: Mark = { ...startOfTranscript, inside: 0, length: 0, runLength: 0, linesAfter: 0 }
+  readonly #mark: Mark = { ...nothing, runLength: 0, sequence: 0, linesAfter: 0 }
   #isMarked = false
 
+  /** Every record of the run, where a piece must be shorter than they usually are. */
+  #steps: Step[] | null = null
+  #mostBytes = maxPieceBytes
+  #linesBefore = 0
+
   /** The place is between the start and the end of the facts. */
-  read(files: TranscriptFiles, place: Place, facts: TranscriptFacts): PieceOutcome {
+  read(
+    files: TranscriptFiles,
+    place: Place,
+    facts: TranscriptFacts,
+    mostBytes = maxPieceBytes,
+  ): PieceOutcome {
+    this.#mostBytes = Math.max(1, mostBytes)
+    this.#steps = mostBytes < maxPieceBytes ? [] : null
     const { segment, offset, sequence, lines, inside } = place
     this.#at = { segment, offset, sequence, lines, inside }
+    this.#linesBefore = lines
     this.#stream = null
     this.#runStart = 0
     this.#runEnd = 0
@@ -145,6 +158,7 @@ export class PieceReader {
     const runLength = this.#runEnd - this.#runStart
     const room = maxPieceBytes - runLength
     if (runLength >= goodPieceBytes && rest > room) return goesOn
+    if (runLength >= this.#mostBytes) return goesOn
     const taken = Math.min(rest, room, window.filled - payloadAt)
     if (this.#stream === null) {
       // Behind others in the window it may be cut off: by itself it is whole there.
@@ -155,6 +169,8 @@ export class PieceReader {
       this.#stream = header.kind
       this.#timeMs = header.timeMs
     }
+    const { segment, offset, inside } = at
+    this.#steps?.push({ segment, offset, inside, length: header.length, runLength })
     if (taken < rest) return this.#takePart(payloadAt, taken)
     this.#takeRest(payloadAt, rest)
     return null
@@ -236,7 +252,10 @@ export class PieceReader {
   #piece(stream: StreamName, sequence: number, hasMore: boolean): PieceOutcome {
     let bytes = this.#window.bytes.subarray(this.#runStart, this.#runEnd)
     let next = this.#at
-    if (hasMore && this.#isMarked) {
+    if (bytes.length > this.#mostBytes) {
+      bytes = bytes.subarray(0, shorterLength(bytes, this.#mostBytes))
+      next = this.#placeAfter(bytes, sequence)
+    } else if (hasMore && this.#isMarked) {
       const cut = bytes.lastIndexOf(lineEnd) + 1
       if (cut <= this.#mark.runLength) return damaged("a record has fewer lines than it says")
       bytes = bytes.subarray(0, cut)
@@ -246,6 +265,20 @@ export class PieceReader {
     const piece = { stream, bytes, sequence, timeMs: this.#timeMs, next, endsInsideLine }
     return { kind: "piece", piece }
   }
+
+  /** After the first bytes of the run, wherever they end. */
+  #placeAfter(bytes: Uint8Array, sequence: number): Place {
+    const step = this.#steps?.findLast(({ runLength }) => runLength < bytes.length)
+    if (step === undefined) throw new Error(`nothing was gathered at ${sequence}`)
+    const linesAfter = this.#linesBefore + countLineEnds(bytes)
+    return afterMark({ ...step, sequence: sequence + step.runLength, linesAfter }, bytes.length)
+  }
+}
+
+/** Up to a line end in its second half, if there is one. */
+function shorterLength(bytes: Uint8Array, mostBytes: number): number {
+  const afterLine = bytes.lastIndexOf(lineEnd, mostBytes - 1) + 1
+  return afterLine > mostBytes / 2 ? afterLine : mostBytes
 }
 
 function afterMark(mark: Mark, runLength: number): Place {

@@ -2,7 +2,7 @@ import type { ExecutionId } from "../execution/id.ts"
 import type { Position, TranscriptFacts } from "../execution/record.ts"
 import type { Place, ReadOutcome, TranscriptReader } from "../gateway/ports.ts"
 import { PieceReader } from "./read-piece.ts"
-import { seekTail, seekTime } from "./seek.ts"
+import { seekTail, seekTailBytes, seekTime } from "./seek.ts"
 import {
   filesOf,
   readSegmentHeader,
@@ -16,8 +16,11 @@ export function createTranscriptReader(directory: string): TranscriptReader {
   const pieces = new PieceReader()
   const files = (id: ExecutionId) => filesOf(directory, id)
   return {
-    read: (id, place, facts) => readPiece(pieces, files(id), place, facts),
-    tail: (id, facts, { lines }) => seekTail(files(id), facts, lines),
+    read: (id, place, facts, mostBytes) => readPiece(pieces, files(id), place, facts, mostBytes),
+    tail: (id, facts, back) =>
+      "lines" in back
+        ? seekTail(files(id), facts, back.lines)
+        : seekTailBytes(files(id), facts, back.bytes),
     since: (id, facts, time) => seekTime(files(id), facts, time),
     verify: (id, facts, claim) => verifyTranscript(files(id), facts, claim),
   }
@@ -28,6 +31,7 @@ function readPiece(
   files: TranscriptFiles,
   place: Place,
   facts: TranscriptFacts,
+  mostBytes?: number,
 ): ReadOutcome {
   const { start, end } = facts
   // A cursor can be ahead of the facts: of a gateway that was restarted, until the next are told.
@@ -38,14 +42,14 @@ function readPiece(
 
   // At the end of a segment that is forgotten is at the start of the one after it.
   const from = place.segment < start.segment ? placeAt(start) : place
-  const outcome = pieces.read(files, from, facts)
+  const outcome = pieces.read(files, from, facts, mostBytes)
   switch (outcome.kind) {
     case "piece":
       return outcome
     case "damaged":
       return { kind: "damaged", sequence, why: outcome.why }
     case "missing":
-      return afterMissing(pieces, files, from, facts)
+      return afterMissing(pieces, files, from, facts, mostBytes)
   }
 }
 
@@ -58,19 +62,20 @@ function afterMissing(
   files: TranscriptFiles,
   place: Place,
   facts: TranscriptFacts,
+  mostBytes?: number,
 ): ReadOutcome {
   const { sequence } = place
   const [oldest] = segmentNumbers(files) ?? []
   if (oldest === undefined) return { kind: "expired" }
   if (oldest <= place.segment) return { kind: "damaged", sequence, why: "a segment is missing" }
   const header = readSegmentHeader(files, oldest)
-  if (header === "missing") return afterMissing(pieces, files, place, facts)
+  if (header === "missing") return afterMissing(pieces, files, place, facts, mostBytes)
   if (header === "damaged" || header.sequence < sequence) {
     return { kind: "damaged", sequence, why: "the oldest segment is damaged" }
   }
   const start = { segment: oldest, offset: 0, sequence: header.sequence, lines: header.lines }
   return header.sequence === sequence
-    ? readPiece(pieces, files, placeAt(start), { ...facts, start })
+    ? readPiece(pieces, files, placeAt(start), { ...facts, start }, mostBytes)
     : { kind: "forgotten", next: placeAt(start) }
 }
 

@@ -3,7 +3,7 @@ import { maxPayloadBytes } from "../execution/record.ts"
 import type { Place } from "../gateway/ports.ts"
 import type { RecordHeader, SegmentHeader } from "./format.ts"
 import { recordFieldBytes, recordOverheadBytes } from "./format.ts"
-import { afterLineEnds, lineEnd } from "./line-ends.ts"
+import { afterLineEnds, countLineEnds, lineEnd } from "./line-ends.ts"
 import { scanSegment } from "./record-scan.ts"
 import { readAt, readSegmentHeader, segmentPath, type TranscriptFiles } from "./segment-files.ts"
 
@@ -17,6 +17,30 @@ export function seekTail(files: TranscriptFiles, facts: TranscriptFacts, lines: 
   if (lines <= 0) return placeAt(facts.end)
   const unfinished = endsInsideLine(files, facts) ? 1 : 0
   return afterLine(files, facts, facts.end.lines + unfinished - lines)
+}
+
+/** The byte so many bytes before the end, wherever that is in a line. */
+export function seekTailBytes(
+  files: TranscriptFiles,
+  facts: TranscriptFacts,
+  bytes: number,
+): Place {
+  const sequence = facts.end.sequence - bytes
+  if (bytes <= 0) return placeAt(facts.end)
+  if (sequence <= facts.start.sequence) return placeAt(facts.start)
+  const number = lastSegment(facts, (candidate) => {
+    const header = readSegmentHeader(files, candidate)
+    return typeof header === "string" ? header === "missing" : header.sequence <= sequence
+  })
+  const segment = readSegmentHeader(files, number)
+  if (typeof segment === "string") return placeAt(facts.start)
+  for (const { header, at } of scanSegment(files, segment, facts.end)) {
+    if (header.kind === "resize" || at.sequence + header.length <= sequence) continue
+    const inside = sequence - at.sequence
+    const lines = countLineEnds(readPayload(files, header, at).subarray(0, inside))
+    return placeInside(header, at, inside, at.lines + lines)
+  }
+  return placeAt(facts.end)
 }
 
 /** The first record at or after a time. */

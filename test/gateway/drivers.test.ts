@@ -42,6 +42,10 @@ class Reader implements OutputFeed {
     return { segment: 0, offset: this.sequence, sequence: this.sequence, lines: 0 }
   }
 
+  passedBytes(): number {
+    return this.sequence
+  }
+
   next(): null {
     return null
   }

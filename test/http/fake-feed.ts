@@ -42,6 +42,10 @@ export class FakeFeed implements OutputFeed {
     return { ...startOfTranscript, sequence: this.#execution.sequenceAt(this.#at) }
   }
 
+  passedBytes(): number {
+    return this.position().sequence
+  }
+
   next(form: OutputForm): FeedEvent | null {
     if (this.#isOver) return null
     const { happenings, keptFrom, flood, record } = this.#execution

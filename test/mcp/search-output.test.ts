@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { searchOutput } from "../../src/mcp/search-output.ts"
+import type { StreamName } from "../../src/execution/record.ts"
+import { type SearchResult, searchOutput } from "../../src/mcp/search-output.ts"
 import { compileLinePattern } from "../../src/redaction/line-pattern.ts"
-import { scopeOf, type Written } from "./scripted-output.ts"
+import { StagedExecution } from "../support/staged-execution.ts"
+import { scopeAround } from "./staged-scope.ts"
 
 describe("a search through output", () => {
   test("finds what grep finds, however the output is cut into pieces", async () => {
@@ -11,75 +13,138 @@ describe("a search through output", () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 60 })
     await fc.assert(
       fc.asyncProperty(lines, cuts, fc.integer({ min: 0, max: 3 }), async (all, sizes, around) => {
-        const pieces = cutUp(all.map((text) => `${text}\n`).join(""), sizes)
+        using staged = new StagedExecution()
+        const text = all.map((one) => `${one}\n`).join("")
+        for (const piece of cutUp(text, sizes)) staged.write(piece)
 
-        const found = await search(pieces, "ab", around)
+        const found = await search(staged, "ab", { contextLines: around })
 
         expect(found.text).toBe(grep(all, /ab/, around))
-        expect(found.matches).toBe(all.filter((text) => text.includes("ab")).length)
+        expect(found.matches).toBe(all.filter((one) => one.includes("ab")).length)
         expect(found.isComplete).toBe(true)
       }),
     )
   })
 
-  test("stops where its answer is long enough, and goes on from there", async () => {
-    const all = Array.from({ length: 100 }, (_, at) => `match ${at}`)
-    const pieces = cutUp(all.map((text) => `${text}\n`).join(""), [100, 200, 300])
+  test("misses no line and finds none twice, wherever its answers end", async () => {
+    const piece = fc.record({
+      stream: fc.constantFrom<StreamName>("stdout", "stderr"),
+      text: fc.string({ unit: fc.constantFrom("a", "b", "\n"), minLength: 1, maxLength: 12 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(piece, { maxLength: 30 }),
+        fc.nat(40),
+        async (pieces, mostBytes) => {
+          using staged = new StagedExecution()
+          let matches = 0
+          let from = "start"
+          for (const [index, { stream, text }] of pieces.entries()) {
+            staged.write(text, stream)
+            if (index % 5 !== 4) continue
+            const found = await search(staged, "ab", { from, mostBytes })
+            matches += found.matches
+            from = found.next
+          }
+          staged.end()
+          for (let calls = 0; calls < 500; calls++) {
+            const found = await search(staged, "ab", { from, mostBytes })
+            matches += found.matches
+            from = found.next
+            if (found.ended) break
+          }
 
-    const first = await search(pieces, "match", 0, { mostBytes: 100 })
-    const second = await search(pieces, "match", 0, { from: first.next })
-
-    expect(first.isComplete).toBe(false)
-    expect(first.matches + second.matches).toBe(100)
-    expect(second.text).toStartWith(`1:match ${first.matches}`)
+          const written = (only: StreamName) =>
+            pieces.flatMap(({ stream, text }) => (stream === only ? [text] : [])).join("")
+          const lines = [...written("stdout").split("\n"), ...written("stderr").split("\n")]
+          expect(matches).toBe(lines.filter((line) => line.includes("ab")).length)
+        },
+      ),
+      { numRuns: 300 },
+    )
   })
 
-  test("takes a line without an end for one", async () => {
-    expect(await search(cutUp("one\ntwo", []), "two", 0)).toMatchObject({ text: "2:two" })
+  test("leaves a line alone that has not ended, and finds it when it has", async () => {
+    using staged = new StagedExecution()
+    staged.write("ERR")
+    const early = await search(staged, "ERROR", {})
+    staged.write("OR\n")
+    const late = await search(staged, "ERROR", { from: early.next })
+
+    expect(early).toMatchObject({ matches: 0, isComplete: true })
+    expect(late).toMatchObject({ matches: 1, text: "1:ERROR" })
   })
 
-  test("shows only the beginning of a very long line", async () => {
-    const { text } = await search(cutUp(`match ${"x".repeat(5000)}\n`, []), "match", 0)
+  test("takes a line without an end for one when nothing follows", async () => {
+    using staged = new StagedExecution()
+    staged.write("one\ntwo")
+    staged.end()
 
+    expect(await search(staged, "two", {})).toMatchObject({ text: "2:two", ended: true })
+  })
+
+  test("takes a very long line for one, and shows its beginning", async () => {
+    using staged = new StagedExecution()
+    for (let count = 0; count < 40; count++) staged.write("x".repeat(50_000))
+    staged.write("x\nend\n")
+
+    const { text, matches } = await search(staged, "x$", {})
+
+    expect(matches).toBe(1)
     expect(text.length).toBeLessThan(500)
     expect(text).toEndWith("…")
   })
+
+  test("lets others have their turn, however slow its pattern is", async () => {
+    using staged = new StagedExecution()
+    const noise = crypto.getRandomValues(new Uint8Array(60_000))
+    for (let count = 0; count < 20; count++) staged.write(noise)
+    let longestMs = 0
+    let lastMs = performance.now()
+    const beat = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - lastMs)
+      lastMs = performance.now()
+    }, 1)
+
+    await search(staged, "[a-z].{300}[0-9].{300}[A-Z].{300}q{100}", {})
+    clearInterval(beat)
+
+    // A slice is 4 ms; all of it would be seconds.
+    expect(longestMs).toBeLessThan(500)
+  }, 60_000)
 })
 
-type Wanted = { from?: string; mostBytes?: number }
+type Wanted = { from?: string; mostBytes?: number; contextLines?: number }
 
 async function search(
-  pieces: Written[],
+  staged: StagedExecution,
   pattern: string,
-  contextLines: number,
-  wanted: Wanted = {},
-) {
+  { from = "start", mostBytes = 100_000, contextLines = 0 }: Wanted,
+): Promise<SearchResult> {
   const compiled = compileLinePattern(pattern)
   if (!compiled.ok) throw new Error(compiled.failure)
-  const found = await searchOutput(scopeOf(pieces), {
-    executionId: "a",
-    from: wanted.from ?? "start",
+  const found = await searchOutput(scopeAround(staged), {
+    executionId: staged.id,
+    from,
     stream: null,
     pattern: compiled.value,
     contextLines,
-    mostBytes: wanted.mostBytes ?? 100_000,
+    mostBytes,
     signal: new AbortController().signal,
   })
   if (!found.ok) throw new Error(found.failure.message)
   return found.value
 }
 
-function cutUp(text: string, sizes: readonly number[]): Written[] {
-  const bytes = new TextEncoder().encode(text)
-  const pieces: Written[] = []
+function cutUp(text: string, sizes: readonly number[]): string[] {
+  const pieces: string[] = []
   let at = 0
   for (const size of sizes) {
-    if (at >= bytes.length) break
-    pieces.push({ stream: "stdout", bytes: bytes.subarray(at, at + size) })
+    if (at >= text.length) break
+    pieces.push(text.slice(at, at + size))
     at += size
   }
-  if (at < bytes.length) pieces.push({ stream: "stdout", bytes: bytes.subarray(at) })
-  return pieces
+  return at < text.length ? [...pieces, text.slice(at)] : pieces
 }
 
 /** What `grep -n -C` says, told independently. */

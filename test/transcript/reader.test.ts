@@ -89,6 +89,42 @@ describe("reading from the start", () => {
     )
   })
 
+  test("gives pieces as short as they are wanted, with places that are as exact", () => {
+    const sizes = fc.infiniteStream(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.nat(70_000)))
+    fc.assert(
+      fc.property(anyOutput, anyBudget, sizes, (output, budget, wanted) => {
+        using transcripts = temporaryTranscripts()
+        using writer = transcripts.store.create(executionId, budget, () => {})
+        write(
+          writer,
+          output.map((piece) => ({ ...piece, text: piece.text.slice(0, 20_000) })),
+        )
+        const facts = writer.facts()
+        const all = textOf(piecesFrom(transcripts.reader, start, facts))
+        const most: number[] = []
+        const next = () => {
+          const size = Math.max(1, wanted.next().value)
+          most.push(size)
+          return size
+        }
+
+        const pieces = piecesFrom(transcripts.reader, start, facts, next)
+
+        expect(textOf(pieces) === all).toBe(true)
+        let sequence = 0
+        let lines = 0
+        for (const [index, piece] of pieces.entries()) {
+          expect(piece.bytes.length).toBeLessThanOrEqual(most[index] ?? 0)
+          expect(piece.sequence).toBe(sequence)
+          sequence += piece.bytes.length
+          lines += piece.bytes.filter((byte) => byte === 0x0a).length
+          expect(piece.next).toMatchObject({ sequence, lines })
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
   test("reads on while it is being written, and never past what is announced", () => {
     fc.assert(
       fc.property(anyOutput, fc.infiniteStream(fc.boolean()), (output, announces) => {

@@ -56,6 +56,27 @@ describe("the tail", () => {
     )
   })
 
+  test("by bytes is what `tail -c` shows, wherever segments begin", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "b", "c", "\n"), maxLength: 600 })
+    fc.assert(
+      fc.property(text, fc.nat(700), (any, bytes) => {
+        using transcripts = temporaryTranscripts()
+        using writer = transcripts.store.create(executionId, segmented, () => {})
+        writer.append("stdout", bytesOf(any), noon)
+        writer.appendResize({ cols: 80, rows: 24 }, noon)
+        const facts = writer.facts()
+
+        const place = transcripts.reader.tail(executionId, facts, { bytes })
+
+        const from = Math.max(0, any.length - bytes)
+        expect(textOf(piecesFrom(transcripts.reader, place, facts))).toBe(any.slice(from))
+        expect(place.sequence).toBe(from)
+        expect(place.lines).toBe(any.slice(0, from).split("\n").length - 1)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
   test("has exact lines before it, from which a gap can be told", () => {
     using transcripts = temporaryTranscripts()
     using writer = transcripts.store.create(executionId, segmented, () => {})

@@ -45,11 +45,12 @@ export function piecesFrom(
   reader: TranscriptReader,
   place: Place,
   facts: TranscriptFacts,
+  mostBytes?: () => number,
 ): Piece[] {
   const pieces: Piece[] = []
   let at = place
   for (;;) {
-    const outcome = reader.read(executionId, at, facts)
+    const outcome = reader.read(executionId, at, facts, mostBytes?.())
     if (outcome.kind === "at-end") return pieces
     if (outcome.kind !== "piece") throw new Error(`read: ${JSON.stringify(outcome)}`)
     if (outcome.piece.bytes.length === 0) throw new Error("an empty piece")

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { StreamName } from "../../execution/record.ts"
+import { type ExecutionRecord, StreamName } from "../../execution/record.ts"
 import { fail, type Result } from "../../execution/result.ts"
 import { type Failure, failure } from "../../protocol/failure.ts"
 import { compileLinePattern, type LinePattern } from "../../redaction/line-pattern.ts"
@@ -48,7 +48,7 @@ const Output = z.object({
     .object({ bytes: z.int(), lines: z.int() })
     .nullable()
     .describe("output before `text` that was dropped by the budget, and cannot be read any more"),
-  cut: z.boolean().describe("the beginning of the newest lines did not fit"),
+  cut: z.boolean().describe("not all of the newest lines are shown: they did not fit"),
 })
 type Output = z.infer<typeof Output>
 
@@ -85,7 +85,7 @@ export const outputTool = tool({
     if (!found.ok) return found
     const request = { ...args, execution_id: found.value.id }
     if (pattern !== null) return matching(request, pattern.value, scope, call)
-    if (args.last_lines !== undefined) return newest(request, args.last_lines, scope)
+    if (args.last_lines !== undefined) return newest(request, found.value, args.last_lines, scope)
     return page(request, scope)
   },
 })
@@ -93,7 +93,8 @@ export const outputTool = tool({
 type Answered = Promise<Result<Told<Output>, Failure>>
 
 async function page(args: Arguments, scope: McpScope): Answered {
-  const { execution_id, from, stream = null, max_bytes: mostBytes } = args
+  const { execution_id, stream = null, max_bytes: mostBytes } = args
+  const from = args.from.replace(/~\d+$/, "") // what a search says of its lines
   const read = await readPage(scope, { executionId: execution_id, from, stream, mostBytes })
   if (!read.ok) return read
   const { text, next, hasMore, ended, gap } = read.value
@@ -109,16 +110,21 @@ async function page(args: Arguments, scope: McpScope): Answered {
   })
 }
 
-async function newest(args: Arguments, lines: number, scope: McpScope): Answered {
+async function newest(
+  args: Arguments,
+  record: ExecutionRecord,
+  lines: number,
+  scope: McpScope,
+): Answered {
   const { execution_id, stream = null, max_bytes: mostBytes } = args
-  const read = await newestOutput(scope, execution_id, { lines, mostBytes, stream })
+  const read = await newestOutput(scope, record, { lines, mostBytes, stream })
   if (!read.ok) return read
-  const { text, next, ended, isCut: cut } = read.value
+  const { text, next, ended, hasMore, isCut: cut } = read.value
   return answered({
     execution_id,
     text,
     next,
-    has_more: false,
+    has_more: hasMore,
     ended,
     matches: null,
     missing: null,
@@ -161,7 +167,9 @@ function answered(output: Output): Result<Told<Output>, Failure> {
     ...(output.missing === null
       ? []
       : [`${output.missing.bytes} bytes before this were dropped by the budget.`]),
-    ...(output.cut ? ["The beginning of these lines did not fit."] : []),
+    ...(output.cut
+      ? ["Not all of these lines are shown: they did not fit, or are too far back."]
+      : []),
     output.has_more
       ? `More is there: read on with from: ${JSON.stringify(output.next)}.`
       : output.ended

@@ -4,9 +4,9 @@ import { ok, type Result } from "../../execution/result.ts"
 import { viewOf } from "../../protocol/execution-view.ts"
 import type { Failure } from "../../protocol/failure.ts"
 import type { Call } from "../call.ts"
-import { excerptOf, excerptText } from "../excerpt.ts"
+import { type Excerpt, excerptOf, excerptText } from "../excerpt.ts"
 import type { McpScope } from "../ports.ts"
-import { taskLabel } from "../task.ts"
+import type { TaskCreated } from "../task.ts"
 import { exampleExecution, sentenceOf, ToldExecution, toldExecution } from "../told-execution.ts"
 import { type Told, told, tool } from "../tool.ts"
 import { waitForEnd } from "../wait-for-end.ts"
@@ -21,11 +21,6 @@ const longestWaitS = 86_400
 const taskAfterMs = 500
 
 export const ShownBytes = z.int().min(100).max(mostShownBytes).default(usuallyShownBytes)
-
-/** As a label tells it, which may have been set by anybody. */
-export function shownBytes(label: string | undefined): number {
-  return ShownBytes.catch(usuallyShownBytes).parse(Number(label))
-}
 
 const RunResult = ToldExecution.extend({
   text: z.string().describe("the output: all of it, or its beginning and its end"),
@@ -74,15 +69,19 @@ export const runTool = tool({
     openWorldHint: true,
   },
   async answer({ wait_s, max_bytes, on_cancel, ...args }, scope, call) {
-    const labels = call.takesTasks ? { [taskLabel]: String(max_bytes) } : {}
-    const started = await startExecution("run", args, scope, call, labels)
+    const started = await startExecution("run", args, scope, call)
     if (!started.ok) return started
     const { record } = started.value
     const waitMs = call.takesTasks ? Math.min(wait_s * 1000, taskAfterMs) : wait_s * 1000
     const waited = await waitForEnd(scope, call, record.id, waitMs)
     if (!waited.ok) return waited
     const isTask = call.takesTasks && !hasEnded(waited.value)
-    if (isTask && !call.signal.aborted) return ok({ kind: "task", record: waited.value })
+    const taskOf = (running: ExecutionRecord): TaskCreated => ({
+      kind: "task",
+      record: running,
+      mostBytes: max_bytes,
+    })
+    if (isTask && !call.signal.aborted) return ok(taskOf(waited.value))
     if (on_cancel === "cancel") await cancelWith(scope, call, waited.value)
     return ran(scope, waited.value, max_bytes)
   },
@@ -94,13 +93,15 @@ export async function ran(
   record: ExecutionRecord,
   mostBytes: number,
 ): Promise<Result<Told<RunResult>, Failure>> {
-  const excerpt = await excerptOf(scope, record, mostBytes)
-  if (!excerpt.ok) return excerpt
-  const text = excerptText(excerpt.value)
-  const { omittedBytes, omittedFrom } = excerpt.value
-  const further = hasEnded(record)
-    ? ""
-    : " It is still running: call `wait` with this execution_id until `ended` is true."
+  const read = await excerptOf(scope, record, mostBytes)
+  const isGone = !read.ok && read.failure.reason === "EXPIRED"
+  if (!read.ok && !isGone) return read
+  // How it ended is known also when what it wrote is not kept any more.
+  const excerpt = read.ok ? read.value : { ...noExcerpt, omittedBytes: bytesOf(record) }
+  const text = excerptText(excerpt)
+  const { omittedBytes, omittedFrom } = excerpt
+  const running = " It is still running: call `wait` with this execution_id until `ended` is true."
+  const further = isGone ? " Its output is not kept any more." : hasEnded(record) ? "" : running
   const structured = {
     ...toldExecution(viewOf(record)),
     text,
@@ -108,6 +109,12 @@ export async function ran(
     omitted_from: omittedFrom,
   }
   return told(`${sentenceOf(record)}${further}`, structured, text)
+}
+
+const noExcerpt: Excerpt = { head: "", tail: "", omittedBytes: 0, omittedFrom: null }
+
+function bytesOf({ transcript }: ExecutionRecord): number {
+  return transcript.stdout.bytes + transcript.stderr.bytes
 }
 
 /** The answer goes to nobody; that it was asked for stands in the execution's own record. */

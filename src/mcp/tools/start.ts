@@ -82,12 +82,14 @@ export const startTool = tool({
     const { id } = record
     const pid = record.leader?.pid ?? null
     const status = pid === null ? "queued" : "started"
-    const again = repeated ? " It had been started before, with the same idempotency_key." : ""
-    return told(
-      `Execution ${id} is ${status}.${again} Now call \`wait\` with this execution_id until ` +
-        "`ended` is true; then read its output with `output`.",
-      { execution_id: id, status, pid, repeated, ended: hasEnded(record) },
-    )
+    const ended = hasEnded(record)
+    const again = repeated ? "had been started before, with the same idempotency_key" : null
+    const what = `Execution ${id} ${again ?? `is ${status}`}${ended ? ", and has ended" : ""}.`
+    const next = ended
+      ? "Read its output with `output`."
+      : "Now call `wait` with this execution_id until `ended` is true; then read its output " +
+        "with `output`."
+    return told(`${what} ${next}`, { execution_id: id, status, pid, repeated, ended })
   },
 })
 
@@ -99,7 +101,6 @@ export async function startExecution(
   args: StartArguments,
   scope: McpScope,
   call: Call,
-  labels: Record<string, string> = {},
 ): Promise<Result<StartedExecution, Failure>> {
   const { cwd, env } = call.defaults
   const wanted = {
@@ -107,7 +108,6 @@ export async function startExecution(
     ...(args.cwd === undefined && cwd !== undefined ? { cwd } : {}),
     ...(env === undefined ? {} : { env: { ...env, ...args.env } }),
     idempotency_key: args.idempotency_key ?? call.idempotencyKey,
-    labels: { ...args.labels, ...labels },
   }
   const params = checkParams(ExecuteParams, wanted)
   if (!params.ok) return fail(unfitArguments(toolName, params.failure, scope))

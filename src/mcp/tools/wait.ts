@@ -38,7 +38,7 @@ export const waitTool = tool({
     const record = waited.value
     const wanted = { lines, mostBytes: mostNewestBytes, stream: null }
     // What it wrote may not be kept any more; how it ended is known all the same.
-    const newest = lines === 0 ? null : await newestOutput(scope, record.id, wanted)
+    const newest = lines === 0 ? null : await newestOutput(scope, record, wanted)
     const output = newest?.ok === true ? newest.value : null
     const further = hasEnded(record) ? "" : " Still running: call `wait` again."
     const text = output?.text ?? ""
