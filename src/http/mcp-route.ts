@@ -1,22 +1,19 @@
 import type { Caller } from "../access/caller.ts"
+import { noLongerGood } from "../access/permission.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import { failure } from "../protocol/failure.ts"
+import { errorMessage, RpcRequest } from "../protocol/json-rpc.ts"
 import { parseJson } from "../protocol/parse-json.ts"
 import { type HttpFailure, refuse } from "./answer.ts"
 import { connectionOf } from "./connection.ts"
+import { McpExchange } from "./mcp-exchange.ts"
 import type { After, HttpContext } from "./ports.ts"
 import type { StreamPlaces } from "./stream-places.ts"
 
-/** Answers what came to `/mcp`; `end` cuts off an answer that is still going on. */
-export type ServeMcp = (
-  request: Request,
-  body: unknown,
-  caller: Caller,
-) => Promise<{ response: Response; end: () => void }>
+/** Answers what came to `/mcp`, until the request's signal says that nobody waits any more. */
+export type ServeMcp = (request: Request, body: unknown, caller: Caller) => Promise<Response>
 
 export type McpRoute = { serve: ServeMcp; places: StreamPlaces; after: After }
-
-const credentialCheckMs = 1000
 
 /** MCP has rules of its own for what it is sent; here it is only let in, bounded and ended. */
 export async function respondToMcp(
@@ -28,62 +25,40 @@ export async function respondToMcp(
   if (!body.ok) return refuse(body.failure)
   const connection = connectionOf(c)
   connection.hasArrived?.()
-  const { response, end } = await serve(c.req.raw, body.value, { ...caller, via: "mcp-http" })
-  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
-  if (!isStream || response.body === null) {
-    connection.hasAnswered?.()
-    return response
-  }
-  const place = places.take(caller)
+  // Before anything is done: what is refused for want of a place must not have been started.
+  const place = mayTakeLong(c.req.raw) ? places.take(caller) : ok(new DisposableStack())
   if (!place.ok) {
-    end()
-    await response.body.cancel()
+    connection.hasAnswered?.()
     return refuse(place.failure)
   }
-  const watching = place.value
-  watching.use(endWithCredential(caller, end, after))
-  const headers = new Headers(response.headers)
-  headers.set("Connection", "close") // nothing follows a stream on its connection
-  return new Response(disposing(response.body, watching), { status: response.status, headers })
-}
-
-/** A token that is revoked ends what is open within a second. */
-function endWithCredential(caller: Caller, end: () => void, after: After): Disposable {
-  let timer: Disposable
-  const look = () => {
-    if (!caller.isStillGood()) end()
-    else timer = after(credentialCheckMs, look)
+  const exchange = new McpExchange(c.req.raw, caller, place.value, after)
+  let isGoingOn = false
+  try {
+    const response = await serve(exchange.request, body.value, { ...caller, via: "mcp-http" })
+    const { body: events, status } = response
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
+    if (!isStream || events === null) return exchange.isRevoked ? refuse(noLongerGood) : response
+    isGoingOn = true
+    const headers = new Headers(response.headers)
+    headers.set("Connection", "close") // nothing follows a stream on its connection
+    return new Response(exchange.passOn(events, farewellTo(body.value)), { status, headers })
+  } finally {
+    if (!isGoingOn) {
+      exchange[Symbol.dispose]()
+      connection.hasAnswered?.()
+    }
   }
-  timer = after(credentialCheckMs, look)
-  return { [Symbol.dispose]: () => timer[Symbol.dispose]() }
 }
 
-/** The same body; what belongs to it is given back at its end, however it comes. */
-function disposing(
-  body: ReadableStream<Uint8Array>,
-  resources: DisposableStack,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { value, done } = await reader.read()
-          if (!done) return controller.enqueue(value)
-          resources.dispose()
-          controller.close()
-        } catch (error) {
-          resources.dispose()
-          controller.error(error)
-        }
-      },
-      async cancel(reason) {
-        resources.dispose()
-        await reader.cancel(reason)
-      },
-    },
-    { highWaterMark: 0 },
-  )
+/** All that can call a tool: by itself, or by the id of an event of an earlier call. */
+function mayTakeLong({ method, headers }: Request): boolean {
+  return method === "POST" || headers.has("last-event-id")
+}
+
+/** The last event of a call whose token was revoked; nothing where it is not known which it is. */
+function farewellTo(body: unknown): string {
+  const id = RpcRequest.safeParse(body).data?.id
+  return id === undefined ? "" : `event: message\ndata: ${errorMessage(id, noLongerGood)}\n\n`
 }
 
 /** Whether it is JSON at all MCP says; that it is not too much to take apart is seen to here. */

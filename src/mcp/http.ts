@@ -15,10 +15,8 @@ import { createMcpServer, type McpEra } from "./server.ts"
 
 export type McpHttpOptions = { extend?: ((server: Server, era: McpEra) => void) | undefined }
 
-/** An answer, and what ends it before its time. */
-export type McpAnswer = { response: Response; end: () => void }
-
-export type McpHttp = (request: Request, body: unknown, caller: Caller) => Promise<McpAnswer>
+/** What is under way is ended by the request's signal. */
+export type McpHttp = (request: Request, body: unknown, caller: Caller) => Promise<Response>
 
 const keepAliveMs = 15_000
 
@@ -41,7 +39,7 @@ export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}):
     resumable: ResumableRequest | null,
     caller: Caller,
     responseMode: "auto" | "sse",
-  ): Promise<McpAnswer> {
+  ): Promise<Response> {
     const scope: McpScope = { ...ports, caller }
     // The SDK's listeners hear of everything that is published: so each caller has its own.
     const bus = new CallersBus(scope, listenedTo(body)?.uris ?? [])
@@ -55,8 +53,7 @@ export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}):
       },
     )
     const response = await handler.fetch(request, { parsedBody: resumable ?? body })
-    const begun = resumable === null ? response : withIds(request, response, resumable)
-    return { response: begun, end: () => void handler.close() }
+    return resumable === null ? response : withIds(request, response, resumable)
   }
 }
 

@@ -36,7 +36,7 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
     allowedHosts: [],
     allowedOrigins: [],
     issueTicket: () => "a-ticket",
-    mcp: async () => ({ response: Response.json({}), end: () => undefined }),
+    mcp: async () => Response.json({}),
     tarpit: { hold: async ({ reason }) => void held.push(reason) },
     streams: { maxStreams: 1000, maxStreamsPerPrincipal: 1000 },
     after: timers.after,
