@@ -66,6 +66,12 @@ async function readBody(c: HttpContext): Promise<Result<unknown, HttpFailure>> {
   if (c.req.raw.method !== "POST") return ok(undefined)
   const text = await c.req.text()
   const json = parseJson(text)
-  if (json.ok) return json
-  return fail(failure("PARSE_ERROR", `The body is ${json.failure}.`))
+  if (!json.ok) return fail(failure("PARSE_ERROR", `The body is ${json.failure}.`))
+  return Array.isArray(json.value) ? fail(noBatches) : json
 }
+
+// A hundred answers to one request would be made whether anybody reads them or not.
+const noBatches = failure(
+  "INVALID_REQUEST",
+  "Batches are not supported: send one message a request.",
+)

@@ -110,6 +110,27 @@ test("a modern call of a revoked token, not answered yet, is refused with 401", 
   expect(await refused.json()).toMatchObject({ error: { data: { reason: "UNAUTHORIZED" } } })
 })
 
+test("a batch is refused, and nothing of it is done", async () => {
+  await using service = await Service.start()
+  using owner = await RawSession.open((await service.listening).href)
+  const call = (id: number) => ({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name: "start", arguments: { command: "true" } },
+  })
+
+  const refused = await post(service, [call(1), call(2)])
+
+  expect(refused.status).toBe(400)
+  expect(await refused.json()).toMatchObject({
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: -32600, data: { reason: "INVALID_REQUEST" } },
+  })
+  expect(await commands(owner)).toEqual([])
+})
+
 async function post(service: Service, body: unknown, options: Options = {}): Promise<Response> {
   const { headers, ...rest } = options
   return fetch(await mcpUrl(service), {
