@@ -1,9 +1,4 @@
-import {
-  type JSONRPCMessage,
-  type Server,
-  specTypeSchemas,
-  type Transport,
-} from "@modelcontextprotocol/server"
+import { type JSONRPCMessage, type Server, specTypeSchemas } from "@modelcontextprotocol/server"
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio"
 import type { Caller } from "../access/caller.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
@@ -16,13 +11,7 @@ import type { McpPorts, McpScope } from "./ports.ts"
 import { ResourceUpdates } from "./resource-updates.ts"
 import { refusedRead } from "./resources.ts"
 import { createMcpServer, type McpEra } from "./server.ts"
-
-/** What a session needs of its WebSocket. */
-export interface McpSocket {
-  /** As Bun has it: > 0 sent, -1 accepted but wait for drain, 0 dropped. */
-  send(message: string): number
-  close(code: number, reason: string): void
-}
+import { type McpSocket, SocketTransport } from "./socket-transport.ts"
 
 /** How fast it may send; see `MessagePace`. */
 export interface McpPace {
@@ -52,6 +41,7 @@ export class McpSession implements Disposable {
   readonly #serving: StdioServerHandle
   readonly #updates: ResourceUpdates
   readonly #listening = new Map<string | number, string[]>()
+  readonly #untold = new Set<string>()
   #server: Server | null = null
   #isClosed = false
 
@@ -60,9 +50,13 @@ export class McpSession implements Disposable {
     this.caller = options.caller
     this.#ports = ports
     this.#options = options
-    this.#transport = new SocketTransport(options.socket, options.passed)
+    const { passed } = options
+    this.#transport = new SocketTransport(options.socket, { passed })
     const scope: McpScope = { ...ports, caller: options.caller }
-    this.#updates = new ResourceUpdates(scope, (uri) => void this.#tellUpdate(uri))
+    this.#updates = new ResourceUpdates(scope, (uri) => {
+      this.#untold.add(uri)
+      void this.#tellUpdates()
+    })
     this.#serving = serveStdio(({ era }) => this.#serverOf(scope, era), {
       transport: this.#transport,
       onerror: (error) => ports.log.debug({ sessionId: this.id, err: error }, "mcp session error"),
@@ -98,12 +92,14 @@ export class McpSession implements Disposable {
       this.#refuse(id, refusal)
       return
     }
+    if (isRequest) this.#transport.begin(id)
     await this.#follow(message.value)
     this.#transport.receive(message.value)
   }
 
   drained(): void {
     this.#transport.drained()
+    void this.#tellUpdates()
   }
 
   refusedTooLarge(mostBytes: number): void {
@@ -158,10 +154,13 @@ export class McpSession implements Disposable {
     for (const uri of uris) if (!others.has(uri)) this.#updates.unwant(uri)
   }
 
-  async #tellUpdate(uri: string): Promise<void> {
-    if (!this.caller.isStillGood()) return
+  /** Whoever does not read is told once that something changed, however often it has. */
+  async #tellUpdates(): Promise<void> {
+    if (this.#transport.isFull || !this.caller.isStillGood()) return
+    const uris = [...this.#untold]
+    this.#untold.clear()
     try {
-      await this.#server?.sendResourceUpdated({ uri })
+      for (const uri of uris) await this.#server?.sendResourceUpdated({ uri })
     } catch (error) {
       this.#ports.log.debug({ sessionId: this.id, err: error }, "an update could not be told")
     }
@@ -184,67 +183,6 @@ export class McpSession implements Disposable {
     const { principal, address, via } = this.caller
     const method = "unknown"
     this.#ports.refusals.refused({ principal, address, via, method, failure: refused })
-  }
-}
-
-/** One message a frame; what the socket does not take waits until it has room. */
-class SocketTransport implements Transport {
-  onclose?: () => void
-  onerror?: (error: Error) => void
-  onmessage?: (message: JSONRPCMessage) => void
-  readonly #socket: McpSocket
-  readonly #passed: (length: number) => void
-  readonly #underWay = new Set<string | number>()
-  #room: PromiseWithResolvers<void> | null = null
-  #isClosed = false
-
-  constructor(socket: McpSocket, passed: (length: number) => void) {
-    this.#socket = socket
-    this.#passed = passed
-  }
-
-  get requestsUnderWay(): number {
-    return this.#underWay.size
-  }
-
-  async start(): Promise<void> {
-    // The socket is open by now.
-  }
-
-  receive(message: JSONRPCMessage): void {
-    if ("method" in message && "id" in message) this.#underWay.add(message.id)
-    const cancelled = cancelledBy(message)
-    if (cancelled !== null) this.#underWay.delete(cancelled) // it is not answered any more
-    this.onmessage?.(message)
-  }
-
-  async send(message: JSONRPCMessage): Promise<void> {
-    await this.#room?.promise
-    if (!("method" in message) && message.id !== undefined) this.#underWay.delete(message.id)
-    this.write(JSON.stringify(message))
-  }
-
-  write(text: string): void {
-    if (this.#isClosed) return
-    this.#passed(text.length)
-    if (this.#socket.send(text) === -1) this.#room ??= Promise.withResolvers()
-  }
-
-  drained(): void {
-    this.#room?.resolve()
-    this.#room = null
-  }
-
-  async close(): Promise<void> {
-    if (!this.#isClosed) this.#socket.close(1000, "")
-    this.closed()
-  }
-
-  closed(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.drained()
-    this.onclose?.()
   }
 }
 
