@@ -92,6 +92,10 @@ export class McpSession implements Disposable {
       this.#refuse(id, refusal)
       return
     }
+    if (isRequest && this.#transport.isUnderWay(id)) {
+      this.#refuse(null, inUse(id)) // by its id, it would be the answer to the other one
+      return
+    }
     if (isRequest) this.#transport.begin(id)
     await this.#follow(message.value)
     this.#transport.receive(message.value)
@@ -184,6 +188,12 @@ export class McpSession implements Disposable {
     const method = "unknown"
     this.#ports.refusals.refused({ principal, address, via, method, failure: refused })
   }
+}
+
+function inUse(id: string | number): Failure {
+  const shown = JSON.stringify(id).slice(0, 100)
+  const message = `The id ${shown} is in use: its request is under way, choose another id.`
+  return failure("INVALID_REQUEST", message)
 }
 
 function readMessage(text: string): Result<JSONRPCMessage, Failure> {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import { connectClient } from "../support/mcp-clients.ts"
+import { McpTalk } from "../support/mcp-talk.ts"
 import { PausedMcpClient } from "../support/paused-mcp-client.ts"
 import { Service } from "../support/service.ts"
 import { until } from "../support/until.ts"
@@ -27,3 +28,21 @@ test(
   },
   timeoutMs,
 )
+
+test("an id that is in use is refused, and its first request answered", async () => {
+  await using service = await Service.start()
+  await using client = await McpTalk.open(service)
+  const first = { name: "run", arguments: { command: "sleep 1; echo first" } }
+  const second = { name: "run", arguments: { command: "echo second" } }
+
+  client.send({ id: 7, method: "tools/call", params: first })
+  client.send({ id: 7, method: "tools/call", params: second })
+  const answer = await client.answerTo(7)
+  client.send({ id: 7, method: "tools/call", params: second })
+  await until("it is free again", () => client.heard.filter(({ id }) => id === 7).length === 2)
+
+  expect(answer.result?.["structuredContent"]).toMatchObject({ text: "first\n" })
+  const refused = client.heard.filter(({ error }) => error !== undefined)
+  expect(refused).toMatchObject([{ id: null, error: { code: -32600 } }])
+  expect(refused[0]?.error?.message).toContain("The id 7 is in use")
+})
