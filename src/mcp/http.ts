@@ -1,9 +1,23 @@
-import { createMcpHandler, type Server, type ServerEvent } from "@modelcontextprotocol/server"
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type Server,
+  type ServerEvent,
+} from "@modelcontextprotocol/server"
 import { z } from "zod"
 import type { Caller } from "../access/caller.ts"
-import { listenedTo } from "./listen-request.ts"
+import { errorMessage } from "../protocol/json-rpc.ts"
+import {
+  type ListenRequest,
+  listenOnlyTo,
+  readListen,
+  tooMuchIn,
+  urisOf,
+} from "./listen-request.ts"
+import { noteRefusal } from "./note-refusal.ts"
 import type { McpPorts, McpScope } from "./ports.ts"
 import { ResourceUpdates } from "./resource-updates.ts"
+import { readResourceUri } from "./resource-uri.ts"
 import {
   eventIdOf,
   type ResumableRequest,
@@ -42,7 +56,15 @@ export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}):
   ): Promise<Response> {
     const scope: McpScope = { ...ports, caller }
     // The SDK's listeners hear of everything that is published: so each caller has its own.
-    const bus = new CallersBus(scope, listenedTo(body)?.uris ?? [])
+    using bus = new CallersBus(scope)
+    const listen = await readModernListen(request, body)
+    const tooMuch = listen === null ? null : tooMuchIn(listen)
+    if (listen !== null && tooMuch !== null) {
+      noteRefusal(scope, listen.method, tooMuch)
+      const refused = errorMessage(listen.id, tooMuch)
+      return new Response(refused, { status: 400, headers: { "Content-Type": "application/json" } })
+    }
+    const narrowed = listen === null ? null : listenOnlyTo(listen, await bus.want(urisOf(listen)))
     const handler = createMcpHandler(
       ({ era }) => createMcpServer(scope, { era, tellsUpdates: era === "modern", extend }),
       {
@@ -52,9 +74,17 @@ export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}):
         onerror: (error) => ports.log.debug({ err: error }, "mcp request error"),
       },
     )
-    const response = await handler.fetch(request, { parsedBody: resumable ?? body })
+    const response = await handler.fetch(request, {
+      parsedBody: resumable ?? narrowed ?? body,
+    })
     return resumable === null ? response : withIds(request, response, resumable)
   }
+}
+
+/** To a legacy request the SDK says that there is no such method. */
+async function readModernListen(request: Request, body: unknown): Promise<ListenRequest | null> {
+  const listen = readListen(body)
+  return listen === null || (await isLegacyRequest(request, body)) ? null : listen
 }
 
 /** Clients before it take an event without data for a mistake. */
@@ -88,13 +118,26 @@ function repeated(resuming: Request, { method, params }: ResumableRequest): Requ
 const Versioned = z.looseObject({ "io.modelcontextprotocol/protocolVersion": z.string() })
 
 /** Tells what has changed of the resources one request asked for, for as long as it listens. */
-class CallersBus {
+class CallersBus implements Disposable {
   readonly #scope: McpScope
-  readonly #uris: readonly string[]
+  readonly #updates: ResourceUpdates
+  readonly #untold = new Set<string>()
+  #listener: ((event: ServerEvent) => void) | null = null
 
-  constructor(scope: McpScope, uris: readonly string[]) {
+  constructor(scope: McpScope) {
     this.#scope = scope
-    this.#uris = uris
+    this.#updates = new ResourceUpdates(scope, (uri) => this.#tell(uri))
+  }
+
+  /** Those of the resources that can be subscribed to. */
+  async want(uris: readonly string[]): Promise<string[]> {
+    const wanted: string[] = []
+    for (const uri of new Set(uris)) {
+      const answer = await this.#updates.want(uri)
+      if (answer.ok) wanted.push(uri)
+      else noteRefusal(this.#scope, listenMethod, answer.failure, readResourceUri(uri)?.id)
+    }
+    return wanted
   }
 
   publish(): void {
@@ -102,15 +145,22 @@ class CallersBus {
   }
 
   subscribe(listener: (event: ServerEvent) => void): () => void {
-    const { caller, log } = this.#scope
-    const updates = new ResourceUpdates(this.#scope, (uri) => {
-      if (caller.isStillGood()) listener({ kind: "resource_updated", uri })
-    })
-    for (const uri of this.#uris) {
-      updates.want(uri).catch((error: unknown) => {
-        log.error({ err: error }, "a subscription failed")
-      })
-    }
-    return () => updates[Symbol.dispose]()
+    this.#listener = listener
+    for (const uri of this.#untold) this.#tell(uri)
+    this.#untold.clear()
+    return () => this.#updates[Symbol.dispose]()
+  }
+
+  /** The request has its answer: who has not subscribed by now does not any more. */
+  [Symbol.dispose](): void {
+    if (this.#listener === null) this.#updates[Symbol.dispose]()
+  }
+
+  #tell(uri: string): void {
+    if (!this.#scope.caller.isStillGood()) return
+    if (this.#listener === null) this.#untold.add(uri)
+    else this.#listener({ kind: "resource_updated", uri })
   }
 }
+
+const listenMethod = "subscriptions/listen"

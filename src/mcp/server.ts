@@ -12,6 +12,7 @@ import { type Failure, failure } from "../protocol/failure.ts"
 import { callOf, tasksExtension } from "./call.ts"
 import { complete } from "./completion.ts"
 import { instructions } from "./instructions.ts"
+import { noteRefusal } from "./note-refusal.ts"
 import type { McpScope } from "./ports.ts"
 import { getPrompt, prompts } from "./prompts.ts"
 import { listResources, readResource, templates } from "./resources.ts"
@@ -70,7 +71,7 @@ async function callTool(
   const tool = tools.find(({ name }) => name === params.name)
   if (tool === undefined) {
     const message = `There is no tool ${JSON.stringify(params.name.slice(0, 100))}.`
-    noteRefusal(scope, "unknown", params.arguments, failure("METHOD_NOT_FOUND", message))
+    noteRefusedCall(scope, "unknown", params.arguments, failure("METHOD_NOT_FOUND", message))
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
   }
   const answer = await answered(scope, () => tool.call(params.arguments, scope, callOf(ctx)))
@@ -79,7 +80,7 @@ async function callTool(
       ? { content: [], ...taskCreated(answer.value) }
       : answerResult(answer.value)
   }
-  noteRefusal(scope, params.name, params.arguments, answer.failure)
+  noteRefusedCall(scope, params.name, params.arguments, answer.failure)
   return failedCall(answer.failure)
 }
 
@@ -93,10 +94,8 @@ async function answered(scope: McpScope, call: () => Promise<ToolAnswer>): Promi
   }
 }
 
-function noteRefusal(scope: McpScope, method: string, args: unknown, refused: Failure): void {
-  const { principal, address, via } = scope.caller
-  const executionId = WithExecution.safeParse(args).data?.execution_id
-  scope.refusals.refused({ principal, address, via, method, failure: refused, executionId })
+function noteRefusedCall(scope: McpScope, method: string, args: unknown, refused: Failure): void {
+  noteRefusal(scope, method, refused, WithExecution.safeParse(args).data?.execution_id)
 }
 
 const WithExecution = z.looseObject({ execution_id: z.string() })

@@ -6,9 +6,12 @@ import { type Failure, failure } from "../protocol/failure.ts"
 import { errorMessage } from "../protocol/json-rpc.ts"
 import { parseJson } from "../protocol/parse-json.ts"
 import { mostRequests, tooManyAtOnce } from "../protocol/requests-at-once.ts"
-import { cancelledBy, listenedTo } from "./listen-request.ts"
+import { type ListenRequest, readListen } from "./listen-request.ts"
+import { Listens, mostListens } from "./listens.ts"
+import { noteRefusal } from "./note-refusal.ts"
 import type { McpPorts, McpScope } from "./ports.ts"
 import { ResourceUpdates } from "./resource-updates.ts"
+import { readResourceUri } from "./resource-uri.ts"
 import { refusedRead } from "./resources.ts"
 import { createMcpServer, type McpEra } from "./server.ts"
 import { type McpSocket, SocketTransport } from "./socket-transport.ts"
@@ -40,9 +43,10 @@ export class McpSession implements Disposable {
   readonly #transport: SocketTransport
   readonly #serving: StdioServerHandle
   readonly #updates: ResourceUpdates
-  readonly #listening = new Map<string | number, string[]>()
+  readonly #listens: Listens
   readonly #untold = new Set<string>()
   #server: Server | null = null
+  #era: McpEra | null = null
   #isClosed = false
 
   constructor(ports: McpPorts, options: McpSessionOptions) {
@@ -51,14 +55,19 @@ export class McpSession implements Disposable {
     this.#ports = ports
     this.#options = options
     const { passed } = options
-    this.#transport = new SocketTransport(options.socket, { passed })
+    const settled = (id: string | number) => this.#listens.end(id)
+    this.#transport = new SocketTransport(options.socket, { passed, settled })
     const scope: McpScope = { ...ports, caller: options.caller }
     this.#updates = new ResourceUpdates(scope, (uri) => {
       this.#untold.add(uri)
       void this.#tellUpdates()
     })
+    this.#listens = new Listens(this.#updates, (uri, why) => {
+      noteRefusal(scope, "subscriptions/listen", why, readResourceUri(uri)?.id)
+    })
     this.#serving = serveStdio(({ era }) => this.#serverOf(scope, era), {
       transport: this.#transport,
+      maxSubscriptions: mostListens,
       onerror: (error) => ports.log.debug({ sessionId: this.id, err: error }, "mcp session error"),
     })
   }
@@ -97,8 +106,10 @@ export class McpSession implements Disposable {
       return
     }
     if (isRequest) this.#transport.begin(id)
-    await this.#follow(message.value)
-    this.#transport.receive(message.value)
+    // Legacy clients have another way to subscribe, and are told that this one is none.
+    const listen = this.#era === "legacy" ? null : readListen(message.value)
+    if (listen === null) this.#transport.receive(message.value)
+    else await this.#listen(listen)
   }
 
   drained(): void {
@@ -134,28 +145,18 @@ export class McpSession implements Disposable {
       })
     }
     this.#server = server
+    this.#era = era
     return server
   }
 
-  /** In the modern era the SDK answers `listen` by itself, and says nothing of it to its server. */
-  async #follow(message: JSONRPCMessage): Promise<void> {
-    const listening = listenedTo(message)
-    if (listening !== null) {
-      this.#listening.set(listening.id, listening.uris)
-      for (const uri of listening.uris) await this.#updates.want(uri)
-      if (!this.#listening.has(listening.id)) this.#unwant(listening.uris)
+  async #listen(request: ListenRequest): Promise<void> {
+    const accepted = await this.#listens.accept(request)
+    if (!accepted.ok) {
+      this.#transport.settle(request.id)
+      this.#refuse(request.id, accepted.failure, request.method)
+    } else if (accepted.value !== null) {
+      this.#transport.receive(accepted.value)
     }
-    const cancelled = cancelledBy(message)
-    if (cancelled === null) return
-    const uris = this.#listening.get(cancelled) ?? []
-    this.#listening.delete(cancelled)
-    this.#unwant(uris)
-  }
-
-  /** Unless another subscription has asked for the same. */
-  #unwant(uris: readonly string[]): void {
-    const others = new Set([...this.#listening.values()].flat())
-    for (const uri of uris) if (!others.has(uri)) this.#updates.unwant(uri)
   }
 
   /** Whoever does not read is told once that something changed, however often it has. */
@@ -170,8 +171,8 @@ export class McpSession implements Disposable {
     }
   }
 
-  #refuse(id: string | number | null, refusal: Failure): void {
-    this.#note(refusal)
+  #refuse(id: string | number | null, refusal: Failure, method = "unknown"): void {
+    this.#note(refusal, method)
     this.#transport.write(errorMessage(id, refusal))
   }
 
@@ -183,10 +184,8 @@ export class McpSession implements Disposable {
     this[Symbol.dispose]()
   }
 
-  #note(refused: Failure): void {
-    const { principal, address, via } = this.caller
-    const method = "unknown"
-    this.#ports.refusals.refused({ principal, address, via, method, failure: refused })
+  #note(refused: Failure, method = "unknown"): void {
+    noteRefusal({ ...this.#ports, caller: this.caller }, method, refused)
   }
 }
 

@@ -11,7 +11,11 @@ export interface McpSocket {
 
 type RequestId = string | number
 
-export type SocketTransportEvents = { passed: (length: number) => void }
+export type SocketTransportEvents = {
+  passed: (length: number) => void
+  /** A request has its answer, or does not get one any more. */
+  settled: (id: RequestId) => void
+}
 
 /** Of one connection: an answer may be a megabyte, and is made whether anybody reads it or not. */
 const mostAtOnce = 8
@@ -64,7 +68,7 @@ export class SocketTransport implements Transport {
       this.#waiting.set(message.id, message)
     } else {
       const cancelled = cancelledBy(message)
-      if (cancelled !== null) this.#settle(cancelled) // it is not answered any more
+      if (cancelled !== null) this.settle(cancelled) // it is not answered any more
       this.onmessage?.(message)
     }
     this.#handOver()
@@ -80,6 +84,14 @@ export class SocketTransport implements Transport {
     if (this.#isClosed) return
     this.#events.passed(text.length)
     if (this.#socket.send(text) === -1) this.#room ??= Promise.withResolvers()
+  }
+
+  /** It was answered, or will not be. */
+  settle(id: RequestId): void {
+    this.#underWay.delete(id)
+    this.#waiting.delete(id)
+    this.#handed.delete(id)
+    this.#events.settled(id)
   }
 
   drained(): void {
@@ -107,14 +119,8 @@ export class SocketTransport implements Transport {
     while (this.#room !== null) await this.#room.promise
     if (!this.#isClosed) this.write(JSON.stringify(message))
     if ("method" in message || message.id === undefined) return
-    this.#settle(message.id)
+    this.settle(message.id)
     this.#handOver()
-  }
-
-  #settle(id: RequestId): void {
-    this.#underWay.delete(id)
-    this.#waiting.delete(id)
-    this.#handed.delete(id)
   }
 
   #handOver(): void {

@@ -116,7 +116,10 @@ function opened() {
   const onmessage = (message: JSONRPCMessage) => {
     if ("id" in message) begun.push(message.id)
   }
-  const transport = new SocketTransport(socket, { passed: () => undefined })
+  const transport = new SocketTransport(socket, {
+    passed: () => undefined,
+    settled: () => undefined,
+  })
   Object.assign(transport, { onmessage })
   return { transport, sent, begun, socket }
 }
