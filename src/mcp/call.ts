@@ -1,5 +1,8 @@
 import { SdkError, type ServerContext } from "@modelcontextprotocol/server"
 import { z } from "zod"
+import { fail, ok, type Result } from "../execution/result.ts"
+import { checkParams } from "../protocol/check-params.ts"
+import { type Failure, failure } from "../protocol/failure.ts"
 import { CallerDefaults } from "../protocol/mcp-meta.ts"
 import { callerDefaultsMeta, idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
 
@@ -20,13 +23,18 @@ export type Call = {
 
 export const tasksExtension = "io.modelcontextprotocol/tasks"
 
-export function callOf({ mcpReq }: ServerContext): Call {
+/** What of `_meta` is not ours is ignored; what is, and cannot be read, is told. */
+export function callOf({ mcpReq }: ServerContext): Result<Call, Failure> {
   const { signal } = mcpReq
-  const meta = Meta.safeParse(mcpReq._meta ?? {}).data ?? {}
-  const { progressToken } = meta
-  return {
-    idempotencyKey: meta[idempotencyKeyMeta],
-    defaults: meta[callerDefaultsMeta] ?? {},
+  const meta = Meta.safeParse(mcpReq._meta).data ?? {}
+  const progressToken = ProgressToken.safeParse(meta["progressToken"]).data
+  const idempotencyKey = readEntry(IdempotencyKey.optional(), idempotencyKeyMeta, meta)
+  if (!idempotencyKey.ok) return idempotencyKey
+  const defaults = readEntry(CallerDefaults.optional(), callerDefaultsMeta, meta)
+  if (!defaults.ok) return defaults
+  return ok({
+    idempotencyKey: idempotencyKey.value,
+    defaults: defaults.value ?? {},
     takesTasks: declaresTasks(mcpReq),
     progress:
       progressToken === undefined
@@ -39,7 +47,19 @@ export function callOf({ mcpReq }: ServerContext): Call {
     signal,
     // A connection that is lost aborts its calls with an error of the SDK.
     wasCancelled: () => signal.aborted && !(signal.reason instanceof SdkError),
-  }
+  })
+}
+
+function readEntry<Schema extends z.ZodType>(
+  schema: Schema,
+  name: string,
+  meta: Record<string, unknown>,
+): Result<z.output<Schema>, Failure> {
+  const read = checkParams(schema, meta[name])
+  if (read.ok) return read
+  const wrong = read.failure.map(({ path, message }) => [...path.map(String), message].join(": "))
+  const message = `${name} in the call's _meta does not fit: ${wrong.join("; ")}.`
+  return fail(failure("INVALID_PARAMS", message, { issues: read.failure }))
 }
 
 /** By the request itself: what was declared with another one does not count. */
@@ -47,11 +67,9 @@ export function declaresTasks({ envelope }: Pick<ServerContext["mcpReq"], "envel
   return Envelope.safeParse(envelope).success
 }
 
-const Meta = z.object({
-  progressToken: z.union([z.string(), z.number()]).optional(),
-  [idempotencyKeyMeta]: z.string().min(1).max(256).optional(),
-  [callerDefaultsMeta]: CallerDefaults.optional(),
-})
+const Meta = z.record(z.string(), z.unknown())
+const ProgressToken = z.union([z.string(), z.number()])
+const IdempotencyKey = z.string().min(1).max(256)
 
 const Envelope = z.object({
   "io.modelcontextprotocol/clientCapabilities": z.object({

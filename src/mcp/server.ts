@@ -74,7 +74,10 @@ async function callTool(
     noteRefusedCall(scope, "unknown", params.arguments, failure("METHOD_NOT_FOUND", message))
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
   }
-  const answer = await answered(scope, () => tool.call(params.arguments, scope, callOf(ctx)))
+  const call = callOf(ctx)
+  const answer = call.ok
+    ? await answered(scope, () => tool.call(params.arguments, scope, call.value))
+    : call
   if (answer.ok) {
     return answer.value.kind === "task"
       ? { content: [], ...taskCreated(answer.value) }
