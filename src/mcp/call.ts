@@ -4,13 +4,15 @@ import { fail, ok, type Result } from "../execution/result.ts"
 import { checkParams } from "../protocol/check-params.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import { CallerDefaults } from "../protocol/mcp-meta.ts"
-import { callerDefaultsMeta, idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
+import { askedAtMeta, callerDefaultsMeta, idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
 
 /** One `tools/call`, apart from its arguments. */
 export type Call = {
   /** What was said of it by those on its way: see protocol/mcp-meta-keys.ts. */
   idempotencyKey: string | undefined
   defaults: CallerDefaults
+  /** How long its client had been waiting when it came here: it may have been sent before. */
+  waitedMs: number
   /** Whether an answer may be a task. */
   takesTasks: boolean
   /** Null where nobody asked to be told. */
@@ -32,9 +34,12 @@ export function callOf({ mcpReq }: ServerContext): Result<Call, Failure> {
   if (!idempotencyKey.ok) return idempotencyKey
   const defaults = readEntry(CallerDefaults.optional(), callerDefaultsMeta, meta)
   if (!defaults.ok) return defaults
+  const askedAt = readEntry(z.number().optional(), askedAtMeta, meta)
+  if (!askedAt.ok) return askedAt
   return ok({
     idempotencyKey: idempotencyKey.value,
     defaults: defaults.value ?? {},
+    waitedMs: Math.max(0, Date.now() - (askedAt.value ?? Date.now())),
     takesTasks: declaresTasks(mcpReq),
     progress:
       progressToken === undefined

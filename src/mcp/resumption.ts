@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib"
 import { z } from "zod"
-import { idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
+import { askedAtMeta, idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
 import { parseJson } from "../protocol/parse-json.ts"
 
 /**
@@ -34,7 +34,10 @@ export function resumableRequest(body: unknown): ResumableRequest | null {
   const key = params._meta[idempotencyKeyMeta] ?? crypto.randomUUID()
   return {
     ...read.data,
-    params: { ...params, _meta: { ...params._meta, [idempotencyKeyMeta]: key } },
+    params: {
+      ...params,
+      _meta: { [askedAtMeta]: Date.now(), ...params._meta, [idempotencyKeyMeta]: key },
+    },
   }
 }
 

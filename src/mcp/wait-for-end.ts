@@ -33,7 +33,8 @@ export async function waitForEnd(
   resources.use(feed.onAdvance(look))
   call.signal.addEventListener("abort", look)
   resources.defer(() => call.signal.removeEventListener("abort", look))
-  if (mostMs > 0) resources.use(scope.after(mostMs, stop))
+  const leftMs = mostMs - call.waitedMs
+  if (leftMs > 0) resources.use(scope.after(leftMs, stop))
   else stop()
   tellProgress(scope, call, executionId, resources)
   look()

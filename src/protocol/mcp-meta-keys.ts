@@ -8,3 +8,9 @@ export const idempotencyKeyMeta = "cc-executor/idempotency-key"
 
 /** Where and with which variables the client itself runs, for calls that do not say. */
 export const callerDefaultsMeta = "cc-executor/defaults"
+
+/**
+ * When a call was first sent, in milliseconds since 1970: who sends it again does not make it wait
+ * longer than the client has patience.
+ */
+export const askedAtMeta = "cc-executor/asked-at"

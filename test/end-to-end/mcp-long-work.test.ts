@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test"
+import type { Transport } from "@modelcontextprotocol/client"
 import { z } from "zod"
 import { isLong } from "../stress/support/scale.ts"
+import { httpTransport, ProgramTransport, SocketTransport } from "../support/bridge-clients.ts"
+import { BridgeProcess } from "../support/bridge-process.ts"
 import { rejection } from "../support/following.ts"
-import { clientKinds, connectClient, type McpClient } from "../support/mcp-clients.ts"
-import { Service } from "../support/service.ts"
+import { clientKinds, connectClient, connectOver, type McpClient } from "../support/mcp-clients.ts"
+import { executable, Service } from "../support/service.ts"
 
 /**
  * Clients give up on a call after a minute; work takes as long as it takes. In the long mode the
@@ -43,14 +46,73 @@ describe(`an execution of ${jobS} s, by calls that are cut off after ${callMs / 
   )
 })
 
+describe(`the same through a bridge, with the service's gateway killed in the middle`, () => {
+  test.concurrent.each([
+    ["http", "/ws/mcp", "legacy"],
+    ["http", "/mcp", { pin: "2026-07-28" }],
+    ["ws", "/mcp", "legacy"],
+    ["stdio", "/ws/mcp", { pin: "2026-07-28" }],
+  ] as const)(
+    "completes, and all of its output is read: from %s to %s, %j",
+    async (listen, path, mode) => {
+      await using service = await Service.start()
+      const to = await service.url(path)
+      await using carried = await carry(listen, to)
+      await using client = await connectOver(carried.transport, mode)
+      const options = { timeout: callMs }
+
+      const started = await client.call("start", { command: job }, options)
+      const { execution_id } = Started.parse(started.structuredContent)
+      let hasDied = false
+      const { text } = await follow(client, execution_id, options, (waits) => {
+        if (hasDied || waits < jobS / waitS / 2) return
+        hasDied = true
+        process.kill(service.gatewayPid, "SIGKILL")
+      })
+
+      expect(hasDied).toBe(true)
+      expect(text).toBe(expected)
+      const listed = await client.call("list", {}, options)
+      expect(Listed.parse(listed.structuredContent).executions[0]).toMatchObject({
+        execution_id,
+        succeeded: true,
+      })
+    },
+    jobS * 3000 + 60_000,
+  )
+})
+
+type Carried = AsyncDisposable & { transport: Transport }
+
+/** A bridge, and how a client reaches it. */
+async function carry(listen: "http" | "ws" | "stdio", to: string): Promise<Carried> {
+  if (listen === "stdio") {
+    const transport = new ProgramTransport([executable, "bridge", "--to", to])
+    return { transport, [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose]() }
+  }
+  const bridge = await BridgeProcess.start(["--listen", `${listen}:0`, "--to", to])
+  const url = await bridge.listening
+  const transport = listen === "ws" ? new SocketTransport(url) : httpTransport(url)
+  return { transport, [Symbol.asyncDispose]: () => bridge[Symbol.asyncDispose]() }
+}
+
+const Started = z.object({ execution_id: z.string() })
+
 const Listed = z.object({ executions: z.tuple([z.looseObject({ execution_id: z.string() })]) })
 
 /** Waits again and again, and reads what is new in between. */
-async function follow(client: McpClient, execution_id: string, options: { timeout: number }) {
+async function follow(
+  client: McpClient,
+  execution_id: string,
+  options: { timeout: number },
+  waited: (waits: number) => void = () => undefined,
+) {
   let text = ""
   let from = "start"
   for (let waits = 1; ; waits++) {
-    await client.call("wait", { execution_id, timeout_s: waitS }, options)
+    const waiting = client.call("wait", { execution_id, timeout_s: waitS }, options)
+    waited(waits)
+    await waiting
     for (;;) {
       const page = await client.call("output", { execution_id, from }, options)
       const { next, has_more, ended, text: more } = Page.parse(page.structuredContent)

@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
+import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { WebSocketClientTransport } from "@modelcontextprotocol/sdk/client/websocket.js"
@@ -76,15 +76,21 @@ export function connectClient(kind: ClientKind, service: Service): Promise<McpCl
 type Mode = "legacy" | "auto" | { pin: string }
 
 async function overHttp(service: Service, mode: Mode): Promise<McpClient> {
-  const client = new Client(me, { versionNegotiation: { mode } })
-  await client.connect(new StreamableHTTPClientTransport(await mcpUrl(service)))
-  return adapted(client, (params, options) => client.callTool(params, options))
+  return connectOver(new StreamableHTTPClientTransport(await mcpUrl(service)), mode)
 }
 
 async function overStdio(service: Service, mode: Mode): Promise<McpClient> {
-  const client = new Client(me, { versionNegotiation: { mode } })
   const args = ["mcp", "--state-dir", service.stateDir]
-  await client.connect(new StdioClientTransport({ command: executable, args, stderr: "ignore" }))
+  return connectOver(
+    new StdioClientTransport({ command: executable, args, stderr: "ignore" }),
+    mode,
+  )
+}
+
+/** A client of SDK v2, by whatever way it is carried. */
+export async function connectOver(transport: Transport, mode: Mode): Promise<McpClient> {
+  const client = new Client(me, { versionNegotiation: { mode } })
+  await client.connect(transport)
   return adapted(client, (params, options) => client.callTool(params, options))
 }
 
