@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib"
 import { z } from "zod"
-import { askedAtMeta, idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
+import { askedAtMeta, callerDefaultsMeta, idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
 import { parseJson } from "../protocol/parse-json.ts"
 
 /**
@@ -21,6 +21,7 @@ const Resumable = z.looseObject({
   method: z.literal("tools/call"),
   params: z.looseObject({
     name: z.string().refine((name) => resumable.has(name)),
+    arguments: z.looseObject({}).optional(),
     _meta: z.looseObject({ [idempotencyKeyMeta]: z.string().optional() }).default({}),
   }),
 })
@@ -41,19 +42,30 @@ export function resumableRequest(body: unknown): ResumableRequest | null {
   }
 }
 
-/** Null where it would be too long. */
+/** Null where it would be too long, or say too much. */
 export function eventIdOf(request: ResumableRequest): string | null {
+  if (hasVariables(request)) return null
   const text = JSON.stringify(request)
   if (text.length > mostBytes) return null
   const id = deflateRawSync(text).toString("base64url")
   return id.length <= mostCharacters ? id : null
 }
 
-/** The request that an event's id stands for; null for what never was such an id. */
+/** Variables may be secrets, and headers are what proxies log. */
+function hasVariables({ params }: ResumableRequest): boolean {
+  return params.arguments?.["env"] !== undefined || callerDefaultsMeta in params._meta
+}
+
+/**
+ * The request that an event's id stands for; null for what never was such an id. Without a key it
+ * would start something else each time.
+ */
 export function requestOf(eventId: string): ResumableRequest | null {
   if (eventId.length > mostCharacters) return null
   const json = parseJson(inflated(eventId))
-  return json.ok ? (Resumable.safeParse(json.value).data ?? null) : null
+  const request = json.ok ? Resumable.safeParse(json.value).data : undefined
+  if (request === undefined || hasVariables(request)) return null
+  return request.params._meta[idempotencyKeyMeta] === undefined ? null : request
 }
 
 function inflated(eventId: string): string {

@@ -92,10 +92,18 @@ test(
   timeoutMs,
 )
 
+const withVariables = {
+  name: "run",
+  arguments: { command: "true", env: { SECRET: "x" } },
+  _meta: { "cc-executor/idempotency-key": "k" },
+}
+
 test.each([
   ["nothing", ""],
   ["junk", "not an id"],
   ["a request that may not be repeated", idOf({ name: "start", arguments: { command: "true" } })],
+  ["a request without a key", idOf({ name: "run", arguments: { command: "true" } })],
+  ["a request with variables", idOf(withVariables)],
   ["a bomb", Buffer.from(Bun.deflateSync(new Uint8Array(4_000_000))).toString("base64url")],
 ])("an event id that is %s is refused, and starts nothing", async (_, id) => {
   await using service = await Service.start()
@@ -120,6 +128,22 @@ test("a command that is too long for an id is run, though it cannot be gone on w
   expect(text).toContain("notifications/progress")
   expect(text).not.toContain("id: ")
   expect(text).toContain('"succeeded":true')
+})
+
+test.each([
+  ["in its arguments", { env: { SECRET: "hush" } }, {}],
+  ["by default", {}, { "cc-executor/defaults": { env: { SECRET: "hush" } } }],
+])("variables %s are in no id, whose header may be logged", async (_, args, meta) => {
+  await using service = await Service.start()
+  const params = { name: "run", arguments: { command: "sleep 1; echo $SECRET", ...args } }
+
+  const options = { meta: { progressToken: 1, ...meta } }
+  const answer = await sendModern(service, "tools/call", params, options)
+  const text = await answer.text()
+
+  expect(text).toContain("notifications/progress")
+  expect(text).not.toContain("id: ")
+  expect(text).toContain('"text":"hush\\n"')
 })
 
 function idOf(params: object): string {
