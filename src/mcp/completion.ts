@@ -1,5 +1,7 @@
 import type { CompleteRequest, CompleteResult } from "@modelcontextprotocol/server"
+import { permit } from "../access/permission.ts"
 import type { McpScope } from "./ports.ts"
+import { refusedRead } from "./resources.ts"
 
 const mostSuggested = 100
 
@@ -11,12 +13,14 @@ export async function complete(
   { operations, caller }: McpScope,
   { argument }: CompleteRequest["params"],
 ): Promise<CompleteResult> {
+  const permitted = permit(caller, "read")
+  if (!permitted.ok) throw refusedRead(permitted.failure)
   if (!ids.has(argument.name)) return { completion: { values: [], total: 0, hasMore: false } }
   const page = await operations.list(caller, { limit: mostSuggested })
-  const executions = page.ok ? page.value.executions : []
-  const values = executions
+  if (!page.ok) throw refusedRead(page.failure)
+  const values = page.value.executions
     .map(({ execution_id }) => execution_id)
     .filter((id) => id.startsWith(argument.value))
-  const hasMore = page.ok && page.value.cursor !== undefined
+  const hasMore = page.value.cursor !== undefined
   return { completion: { values, hasMore } }
 }

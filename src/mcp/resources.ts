@@ -101,9 +101,19 @@ function found<Value>(uri: string, result: Result<Value, Failure>): Value {
   throw refusedRead(result.failure)
 }
 
-export function refusedRead(refused: Failure): ProtocolError {
-  const { message, data } = wireError(refused)
-  const isOurs = refused.reason === "INTERNAL"
-  const code = isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams
-  return new ProtocolError(code, `${refused.reason}: ${message}`, data)
+export function refusedRead(refused: Failure): RefusedRequest {
+  return new RefusedRequest(refused)
+}
+
+/** A refusal as MCP tells it, and as the audit trail wants it. */
+export class RefusedRequest extends ProtocolError {
+  readonly failure: Failure
+
+  constructor(refused: Failure) {
+    const { message, data } = wireError(refused)
+    const isOurs = refused.reason === "INTERNAL"
+    const code = isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams
+    super(code, `${refused.reason}: ${message}`, data)
+    this.failure = refused
+  }
 }

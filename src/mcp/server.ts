@@ -13,8 +13,10 @@ import { callOf, tasksExtension } from "./call.ts"
 import { complete } from "./completion.ts"
 import { instructions } from "./instructions.ts"
 import { noteRefusal } from "./note-refusal.ts"
+import { notingRefusals } from "./noting-refusals.ts"
 import type { McpScope } from "./ports.ts"
 import { getPrompt, prompts } from "./prompts.ts"
+import { readResourceUri } from "./resource-uri.ts"
 import { listResources, readResource, templates } from "./resources.ts"
 import { TaskAnsweringServer } from "./task-answers.ts"
 import { cancelTask, getTask, TaskParams, taskCreated, updateTask } from "./tasks.ts"
@@ -50,14 +52,20 @@ export function createMcpServer(scope: McpScope, options: McpServerOptions): Ser
   )
   server.setRequestHandler("tools/list", () => ({ tools: tools.map((tool) => tool.listed()) }))
   server.setRequestHandler("tools/call", (request, ctx) => callTool(scope, request, ctx))
-  server.setRequestHandler("resources/list", ({ params }) => listResources(scope, params?.cursor))
+  server.setRequestHandler("resources/list", ({ method, params }) =>
+    notingRefusals(scope, method, undefined, () => listResources(scope, params?.cursor)),
+  )
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: [...templates],
   }))
-  server.setRequestHandler("resources/read", ({ params }) => readResource(scope, params.uri))
+  server.setRequestHandler("resources/read", ({ method, params: { uri } }) =>
+    notingRefusals(scope, method, readResourceUri(uri)?.id, () => readResource(scope, uri)),
+  )
   server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts] }))
   server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments))
-  server.setRequestHandler("completion/complete", ({ params }) => complete(scope, params))
+  server.setRequestHandler("completion/complete", ({ method, params }) =>
+    notingRefusals(scope, method, undefined, () => complete(scope, params)),
+  )
   if (takesTasks) handleTasks(server, scope)
   extend?.(server, era)
   return server
@@ -106,11 +114,11 @@ const WithExecution = z.looseObject({ execution_id: z.string() })
 /** By the names of the extension; the SDK has none of them in this era. */
 function handleTasks(server: Server, scope: McpScope): void {
   const schemas = { params: TaskParams }
-  server.setRequestHandler("tasks/get", schemas, ({ taskId }, ctx) => getTask(scope, ctx, taskId))
-  server.setRequestHandler("tasks/cancel", schemas, ({ taskId }, ctx) =>
-    cancelTask(scope, ctx, taskId),
-  )
-  server.setRequestHandler("tasks/update", schemas, ({ taskId }, ctx) =>
-    updateTask(scope, ctx, taskId),
-  )
+  for (const [method, answer] of Object.entries(taskMethods)) {
+    server.setRequestHandler(method, schemas, ({ taskId }, ctx) =>
+      notingRefusals(scope, method, taskId, () => answer(scope, ctx, taskId)),
+    )
+  }
 }
+
+const taskMethods = { "tasks/get": getTask, "tasks/cancel": cancelTask, "tasks/update": updateTask }

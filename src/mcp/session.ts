@@ -134,10 +134,11 @@ export class McpSession implements Disposable {
     const { extend } = this.#options
     const server = createMcpServer(scope, { era, tellsUpdates: true, extend })
     if (era === "legacy") {
-      server.setRequestHandler("resources/subscribe", async ({ params }) => {
-        const wanted = await this.#updates.want(params.uri)
-        if (!wanted.ok) throw refusedRead(wanted.failure)
-        return {}
+      server.setRequestHandler("resources/subscribe", async ({ method, params: { uri } }) => {
+        const wanted = await this.#updates.want(uri)
+        if (wanted.ok) return {}
+        noteRefusal(scope, method, wanted.failure, readResourceUri(uri)?.id)
+        throw refusedRead(wanted.failure)
       })
       server.setRequestHandler("resources/unsubscribe", ({ params }) => {
         this.#updates.unwant(params.uri)
