@@ -105,8 +105,8 @@ export class Session implements SessionScope, Disposable {
     return this.#isClosed
   }
 
-  send(message: string | Uint8Array<ArrayBuffer>): void {
-    if (typeof message === "string") this.#passed(message.length)
+  send(message: string | Uint8Array<ArrayBuffer>, besides = 0): void {
+    if (typeof message === "string") this.#passed(message.length + besides)
     if (this.#isClosed || this.#connection.send(message) !== -1 || this.#isBlocked) return
     this.#isBlocked = true
     this.#room = Promise.withResolvers()

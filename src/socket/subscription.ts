@@ -9,12 +9,16 @@ import { outputFrame } from "./output-frames.ts"
 
 export interface SubscriberSocket {
   readonly isBlocked: boolean
-  send(message: string | Uint8Array<ArrayBuffer>): void
+  /** `besides` is what else was made for it, in bytes. */
+  send(message: string | Uint8Array<ArrayBuffer>, besides?: number): void
 }
 
 /** A mebibyte for all subscriptions together, then others have their turn. */
 const framesPerTurn = 16
 const sending = new LoopShare(framesPerTurn, (run) => void setImmediate(run))
+
+/** What stands for invalid bytes was a text, and bytes again, of two and three bytes each. */
+const lossyWeight = 3
 
 /**
  * Carries one execution's output to one session: reads the next piece while the socket takes it,
@@ -109,7 +113,10 @@ export class Subscription implements Disposable {
     const execution_id = this.executionId
     switch (event.kind) {
       case "output":
-        this.#socket.send(outputFrame(event, execution_id, this.number, this.#encoding))
+        this.#socket.send(
+          outputFrame(event, execution_id, this.number, this.#encoding),
+          event.lossy === 0 ? 0 : event.bytes.length * lossyWeight,
+        )
         this.driver?.sent()
         return
       case "gap": {
