@@ -1,6 +1,7 @@
 import { measureAttach } from "./attach.ts"
 import type { Measured } from "./figure.ts"
 import { measureLatency } from "./latency.ts"
+import { measureMcpStart } from "./mcp-start.ts"
 import { measureMemory } from "./memory.ts"
 import { measureNeighbours } from "./neighbours.ts"
 import { measureScaling } from "./scaling.ts"
@@ -16,6 +17,7 @@ const parts = {
   scaling: measureScaling,
   attach: measureAttach,
   neighbours: measureNeighbours,
+  "mcp-start": measureMcpStart,
 }
 
 export type MeasuredPart = Measured & { name: string }
