@@ -83,6 +83,7 @@ const free = [
   "src/gateway/serve-access.ts",
   "src/gateway/serve-clients.ts",
   "src/gateway/serve-mcp.ts",
+  "src/gateway/serve-mcp-doors.ts",
 ]
 
 // Pure modules: no package but these; no Bun, Node, process, timers, clock or chance.

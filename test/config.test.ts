@@ -10,6 +10,7 @@ describe("without flags and variables", () => {
       hosts: ["127.0.0.1", "::1"],
       port: 8003,
       requireToken: false,
+      preloadMcp: false,
       allowedHosts: null,
       allowedOrigins: null,
       tlsCert: null,

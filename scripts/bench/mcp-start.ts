@@ -30,7 +30,10 @@ export async function measureMcpStart(executable: string): Promise<Measured> {
   for (let round = 0; round < rounds; round++) {
     version.push(await versionMs(executable))
     using running = new StateDirectory()
-    const child = Bun.spawn([executable, "serve", "--port", "none", ...running.flags], quiet)
+    const child = Bun.spawn(
+      [executable, "serve", "--port=none", "--preload-mcp", ...running.flags],
+      quiet,
+    )
     service.push(await readyMs(running))
     warm.push(await firstAnswerMs(executable, running))
     child.kill("SIGTERM")

@@ -16,14 +16,18 @@ const spinnerAfterMs = 300
 const idleLimit = "10m"
 
 /** Comes back when the local service answers; starts it when there is none, as tmux does. */
-export async function startIfNeeded(context: Context, paths: StatePaths): Promise<void> {
+export async function startIfNeeded(
+  context: Context,
+  paths: StatePaths,
+  flags: readonly string[] = [],
+): Promise<void> {
   await using _spinner = spin(context, "starting the service…", spinnerAfterMs)
   const deadlineMs = performance.now() + limitMs
   makeStateDirectory(paths.directory)
   using lock = await startLock(paths, deadlineMs)
   if (lock === null) return
   if (await existingAnswers(paths, deadlineMs)) return
-  await start(context, paths, deadlineMs)
+  await start(context, paths, flags, deadlineMs)
 }
 
 /** Null when somebody else has started the service meanwhile. */
@@ -58,11 +62,16 @@ async function existingAnswers(paths: StatePaths, deadlineMs: number): Promise<b
   }
 }
 
-async function start(context: Context, paths: StatePaths, deadlineMs: number): Promise<void> {
+async function start(
+  context: Context,
+  paths: StatePaths,
+  flags: readonly string[],
+  deadlineMs: number,
+): Promise<void> {
   const loggedBytes = statSync(paths.log, { throwIfNoEntry: false })?.size ?? 0
   using stack = new DisposableStack()
   const log = stack.adopt(openSync(paths.log, "a", 0o600), closeSync)
-  const service = Bun.spawn(await serviceCommand(context, paths), {
+  const service = Bun.spawn([...(await serviceCommand(context, paths)), ...flags], {
     detached: true,
     cwd: "/", // it outlives this command, and must not keep a file system busy
     env: serviceEnvironment(context.env),

@@ -45,7 +45,7 @@ export function localServiceLink(context: Context, paths: StatePaths, limits: Wa
 
 async function startFailure(context: Context, paths: StatePaths): Promise<LinkFailure | null> {
   try {
-    await startIfNeeded(context, paths)
+    await startIfNeeded(context, paths, ["--preload-mcp"])
     return null
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error

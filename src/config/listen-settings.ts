@@ -40,6 +40,13 @@ export const listenSettings = {
     example: "https://console.example.net",
     description: "Web origins, besides its own, whose pages may connect.",
   }),
+  preloadMcp: setting(boolean(), {
+    group: "Listening",
+    flag: "preload-mcp",
+    defaultText: "false",
+    example: "true",
+    description: "MCP is loaded at the start: its first client is answered sooner, for 14 MB more.",
+  }),
   ...tlsSettings,
   maxSessions: setting(count({ min: 1, max: 100_000 }), {
     group: "Listening",

@@ -23,7 +23,7 @@ type Served = {
   door: Access
   http: (request: Request, connection: HttpConnection) => Response | Promise<Response>
   /** For those who offer its subprotocol. */
-  mcp: Speak
+  mcp: () => Promise<Speak>
 }
 
 /** What becomes of requests and WebSockets, by whichever address they come. */
@@ -62,7 +62,8 @@ export function serveClients(served: Served): Handlers<Talk> {
       // Bun would choose the first protocol offered, whether we speak it or not.
       const chosen = speaksMcp ? "mcp" : ""
       const headers = offered.length === 0 ? {} : { "Sec-WebSocket-Protocol": chosen }
-      const data = { session: null, ...admitted.value, speak: speaksMcp ? mcp : undefined }
+      const speak = speaksMcp ? await mcp() : undefined
+      const data = { session: null, ...admitted.value, speak }
       if (!server.upgrade(request, { data, headers })) return refuse(notAnUpgrade)
       taken.move() // the socket gives its place back when it is closed
       return undefined

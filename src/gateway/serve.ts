@@ -19,7 +19,8 @@ import type { JournalReader, Refusal } from "./ports.ts"
 import { ReadTurns } from "./read-turns.ts"
 import { openAccess } from "./serve-access.ts"
 import { serveClients } from "./serve-clients.ts"
-import { type ExtendMcp, serveMcp } from "./serve-mcp.ts"
+import { serveMcp } from "./serve-mcp.ts"
+import type { ExtendMcp } from "./serve-mcp-doors.ts"
 import type { TlsRefusal } from "./tls-front.ts"
 
 /** Characters of text sent: each message was a string before. */
@@ -100,6 +101,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     },
     options.extendMcp,
   )
+  if (settings.preloadMcp) await mcp.preload()
   const app = createHttpApp({
     operations,
     version: settings.version,

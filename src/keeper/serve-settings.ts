@@ -153,6 +153,7 @@ export function gatewaySettings(
     logLevel: config.logLevel,
     policy: policyKindOf(config),
     runAs: config.runAs,
+    preloadMcp: config.preloadMcp,
   }
 }
 

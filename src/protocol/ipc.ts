@@ -131,6 +131,7 @@ export const GatewaySettings = z.object({
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
   policy: PolicyKind,
   runAs: z.string().nullable().describe("whom children run as; null is the service's own user"),
+  preloadMcp: z.boolean().describe("before anybody asks for it"),
 })
 export type GatewaySettings = z.infer<typeof GatewaySettings>
 

@@ -25,4 +25,5 @@ export const sampleSettings: GatewaySettings = {
   logLevel: "info",
   policy: "everything",
   runAs: null,
+  preloadMcp: false,
 }
