@@ -108,14 +108,14 @@ describe("a client", () => {
   test("stays with a server that answers when asked", async () => {
     await using server = new ScriptedServer()
     await using client = quickClient(server.url, {
-      limits: { silenceMs: 5, silenceAnswerMs: 1000 },
+      limits: { silenceMs: 5, silenceAnswerMs: 2500 }, // it is asked again after as long as this
     })
     await client.connected
 
     await server.until(() => server.seen("list").length === 3)
 
     expect(server.sessions).toBe(1)
-  })
+  }, 30_000)
 
   test("gives up where it was told to", async () => {
     await using server = new ScriptedServer()
