@@ -14,7 +14,7 @@ import {
 } from "./message.ts"
 import type { ClientEnd, Way, WayMemory } from "./ports.ts"
 import { circuitOpen, type Problem, problem, problemAnswer, unreachable } from "./problem.ts"
-import { Requests, type UnderWay } from "./requests.ts"
+import { asSentNow, Requests, type UnderWay } from "./requests.ts"
 import { stamped } from "./stamp.ts"
 
 /** How long a message that is no request may take to be taken. */
@@ -37,7 +37,7 @@ export class HttpWay implements Way {
   constructor(settings: HttpWaySettings, client: ClientEnd, memory: WayMemory) {
     this.#settings = settings
     this.#client = client
-    this.#requests = new Requests(settings.limits.requests)
+    this.#requests = new Requests(settings.limits.requests, () => settings.clock.monotonicMs())
     this.#session = new HttpSessionKeeper(settings, memory, {
       signal: this.#closing.signal,
       received: (message) => this.#received(message),
@@ -187,7 +187,7 @@ export class HttpWay implements Way {
   }
 
   async #sendOnce(underWay: UnderWay, signal: AbortSignal): Promise<Outcome> {
-    const { request } = underWay
+    const request = asSentNow(underWay, this.#settings.clock.monotonicMs())
     underWay.sends += 1
     const outcome = await this.#post(request, signal, (message) =>
       this.#isAnswer(underWay, message),

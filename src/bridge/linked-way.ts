@@ -17,7 +17,7 @@ import { Outbox } from "./outbox.ts"
 import type { ClientEnd, Way, WayLimits, WayMemory } from "./ports.ts"
 import { type Problem, problem, problemAnswer, refusedBy } from "./problem.ts"
 import { type Reaching, reachTarget, type Unreached } from "./reach-target.ts"
-import { Requests, type UnderWay } from "./requests.ts"
+import { asSentNow, Requests, type UnderWay } from "./requests.ts"
 import { Restoration } from "./restoration.ts"
 import { stamped } from "./stamp.ts"
 
@@ -54,7 +54,8 @@ export class LinkedWay implements Way {
     this.#settings = settings
     this.#client = client
     this.#outbox = new Outbox(settings.limits)
-    this.#requests = new Requests(settings.limits.requests)
+    const nowMs = () => settings.clock.monotonicMs()
+    this.#requests = new Requests(settings.limits.requests, nowMs)
     this.#handshake = new Handshake(memory.initialize)
     this.#restoration = new Restoration(this.#handshake, settings.clock)
     this.#running = this.#run()
@@ -173,8 +174,9 @@ export class LinkedWay implements Way {
       const next = this.#outbox.next()
       if (next === undefined) break
       const sent = next.kind === "request" ? this.#requests.get(next.key) : undefined
+      const now = sent === undefined ? next : asSentNow(sent, this.#settings.clock.monotonicMs())
       if (sent !== undefined) sent.sends += 1
-      await link.send(next.text)
+      await link.send(now.text)
     }
     this.#live = link
     const end = await Promise.race([link.ended, ending])

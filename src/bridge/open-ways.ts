@@ -1,4 +1,4 @@
-import { askedAtMeta, idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
+import { idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
 import { Breaker, type BreakerSettings } from "./breaker.ts"
 import type { HttpTarget } from "./http-settings.ts"
 import { HttpWay } from "./http-way.ts"
@@ -34,11 +34,7 @@ export function openWays(target: Target, settings: WaySettings): OpenWay {
     new Breaker(breaker, () => clock.monotonicMs()),
     target.isOurs,
   )
-  const callMeta = () => ({
-    ...settings.callMeta,
-    [idempotencyKeyMeta]: randomKey(),
-    [askedAtMeta]: clock.wallMs(),
-  })
+  const callMeta = () => ({ ...settings.callMeta, [idempotencyKeyMeta]: randomKey() })
   const common = { ...settings, target: known, callMeta }
   if (target.kind === "http") {
     const { http } = target

@@ -1,14 +1,23 @@
+import { waitedMeta } from "../protocol/mcp-meta-keys.ts"
 import { progressTokenOf, type RequestMessage } from "./message.ts"
 import { type Problem, problem } from "./problem.ts"
+import { stamped } from "./stamp.ts"
 
 /** A request of the client's that has no answer yet. */
 export type UnderWay = {
   readonly request: RequestMessage
   readonly progressToken: string | null
+  readonly takenMs: number
   /** How often it was sent. */
   sends: number
   /** Whether something of the answer has come: progress. */
   hasBegun: boolean
+}
+
+/** A call as it is sent now: one that was sent before says how long its client waits already. */
+export function asSentNow({ request, takenMs, sends }: UnderWay, nowMs: number): RequestMessage {
+  if (sends === 0 || request.method !== "tools/call") return request
+  return stamped(request, { [waitedMeta]: Math.round(nowMs - takenMs) })
 }
 
 /** The requests of one client that have no answer. */
@@ -17,8 +26,11 @@ export class Requests {
   readonly #byKey = new Map<string, UnderWay>()
   #settled = Promise.withResolvers<void>()
 
-  constructor(most: number) {
+  readonly #nowMs: () => number
+
+  constructor(most: number, nowMs: () => number) {
     this.#most = most
+    this.#nowMs = nowMs
     this.#settled.resolve()
   }
 
@@ -45,7 +57,7 @@ export class Requests {
 
   add(request: RequestMessage): UnderWay {
     const progressToken = progressTokenOf(request)
-    const added = { request, progressToken, sends: 0, hasBegun: false }
+    const added = { request, progressToken, takenMs: this.#nowMs(), sends: 0, hasBegun: false }
     if (!this.#hasAwaited()) this.#settled = Promise.withResolvers<void>()
     this.#byKey.set(request.key, added)
     if (!this.#hasAwaited()) this.#settled.resolve()

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../execution/result.ts"
 import { checkParams } from "../protocol/check-params.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
 import { CallerDefaults } from "../protocol/mcp-meta.ts"
-import { askedAtMeta, callerDefaultsMeta, idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
+import { callerDefaultsMeta, idempotencyKeyMeta, waitedMeta } from "../protocol/mcp-meta-keys.ts"
 
 /** One `tools/call`, apart from its arguments. */
 export type Call = {
@@ -34,12 +34,12 @@ export function callOf({ mcpReq }: ServerContext): Result<Call, Failure> {
   if (!idempotencyKey.ok) return idempotencyKey
   const defaults = readEntry(CallerDefaults.optional(), callerDefaultsMeta, meta)
   if (!defaults.ok) return defaults
-  const askedAt = readEntry(z.number().optional(), askedAtMeta, meta)
-  if (!askedAt.ok) return askedAt
+  const waited = readEntry(z.number().min(0).optional(), waitedMeta, meta)
+  if (!waited.ok) return waited
   return ok({
     idempotencyKey: idempotencyKey.value,
     defaults: defaults.value ?? {},
-    waitedMs: Math.max(0, Date.now() - (askedAt.value ?? Date.now())),
+    waitedMs: waited.value ?? 0,
     takesTasks: declaresTasks(mcpReq),
     progress:
       progressToken === undefined

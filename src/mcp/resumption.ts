@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib"
 import { z } from "zod"
-import { askedAtMeta, callerDefaultsMeta, idempotencyKeyMeta } from "../protocol/mcp-meta-keys.ts"
+import { callerDefaultsMeta, idempotencyKeyMeta, waitedMeta } from "../protocol/mcp-meta-keys.ts"
 import { parseJson } from "../protocol/parse-json.ts"
 
 /**
@@ -22,7 +22,12 @@ const Resumable = z.looseObject({
   params: z.looseObject({
     name: z.string().refine((name) => resumable.has(name)),
     arguments: z.looseObject({}).optional(),
-    _meta: z.looseObject({ [idempotencyKeyMeta]: z.string().optional() }).default({}),
+    _meta: z
+      .looseObject({
+        [idempotencyKeyMeta]: z.string().optional(),
+        [waitedMeta]: z.number().optional(),
+      })
+      .default({}),
   }),
 })
 export type ResumableRequest = z.infer<typeof Resumable>
@@ -35,17 +40,15 @@ export function resumableRequest(body: unknown): ResumableRequest | null {
   const key = params._meta[idempotencyKeyMeta] ?? crypto.randomUUID()
   return {
     ...read.data,
-    params: {
-      ...params,
-      _meta: { [askedAtMeta]: Date.now(), ...params._meta, [idempotencyKeyMeta]: key },
-    },
+    params: { ...params, _meta: { ...params._meta, [idempotencyKeyMeta]: key } },
   }
 }
 
 /** Null where it would be too long, or say too much. */
 export function eventIdOf(request: ResumableRequest): string | null {
   if (hasVariables(request)) return null
-  const text = JSON.stringify(request)
+  const askedAtMs = Date.now() - (request.params._meta[waitedMeta] ?? 0)
+  const text = JSON.stringify({ askedAtMs, request })
   if (text.length > mostBytes) return null
   const id = deflateRawSync(text).toString("base64url")
   return id.length <= mostCharacters ? id : null
@@ -63,10 +66,17 @@ function hasVariables({ params }: ResumableRequest): boolean {
 export function requestOf(eventId: string): ResumableRequest | null {
   if (eventId.length > mostCharacters) return null
   const json = parseJson(inflated(eventId))
-  const request = json.ok ? Resumable.safeParse(json.value).data : undefined
-  if (request === undefined || hasVariables(request)) return null
-  return request.params._meta[idempotencyKeyMeta] === undefined ? null : request
+  const read = json.ok ? Asked.safeParse(json.value).data : undefined
+  if (read === undefined || hasVariables(read.request)) return null
+  const { askedAtMs, request } = read
+  const { params } = request
+  if (params._meta[idempotencyKeyMeta] === undefined) return null
+  const waitedMs = Math.max(0, Date.now() - askedAtMs)
+  return { ...request, params: { ...params, _meta: { ...params._meta, [waitedMeta]: waitedMs } } }
 }
+
+/** The machine's clock is good enough: the next gateway is on the same one. */
+const Asked = z.object({ askedAtMs: z.number(), request: Resumable })
 
 function inflated(eventId: string): string {
   try {

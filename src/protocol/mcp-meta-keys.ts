@@ -10,7 +10,7 @@ export const idempotencyKeyMeta = "cc-executor/idempotency-key"
 export const callerDefaultsMeta = "cc-executor/defaults"
 
 /**
- * When a call was first sent, in milliseconds since 1970: who sends it again does not make it wait
- * longer than the client has patience.
+ * How long the client has been waiting for a call's answer, in milliseconds, where it is sent
+ * again: it must not wait longer than the client has patience.
  */
-export const askedAtMeta = "cc-executor/asked-at"
+export const waitedMeta = "cc-executor/waited-ms"

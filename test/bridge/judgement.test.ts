@@ -29,7 +29,7 @@ function answer(result: Fields): AnswerMessage {
 }
 
 function sent(method: string, params: Fields = {}, more: Partial<UnderWay> = {}): UnderWay {
-  return { ...new Requests(9).add(request(method, params)), sends: 1, ...more }
+  return { ...new Requests(9, () => 0).add(request(method, params)), sends: 1, ...more }
 }
 
 const reset = { why: "closed (1006)" }
@@ -67,7 +67,7 @@ describe("a request whose connection is lost before an answer", () => {
 
 describe("the requests of a client", () => {
   test("are settled when all are answered that will be", async () => {
-    const requests = new Requests(9)
+    const requests = new Requests(9, () => 0)
     let isSettled = false
     const asked = requests.add(request("tools/call"))
     requests.add({ ...request("subscriptions/listen"), key: "2" })
@@ -84,7 +84,7 @@ describe("the requests of a client", () => {
   })
 
   test("are refused past their bound, and with an id that is in use", () => {
-    const requests = new Requests(1)
+    const requests = new Requests(1, () => 0)
     requests.add(request("ping"))
 
     expect(requests.refusal(request("ping"))?.reason).toBe("DUPLICATE_ID")

@@ -148,7 +148,8 @@ test.each([
 
 function idOf(params: object): string {
   const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params }
-  return Buffer.from(Bun.deflateSync(JSON.stringify(request))).toString("base64url")
+  const text = JSON.stringify({ askedAtMs: Date.now(), request })
+  return Buffer.from(Bun.deflateSync(text)).toString("base64url")
 }
 
 function isReplaced(service: Service, killed: number): boolean {
