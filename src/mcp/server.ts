@@ -18,6 +18,7 @@ import type { McpScope } from "./ports.ts"
 import { getPrompt, prompts } from "./prompts.ts"
 import { readResourceUri } from "./resource-uri.ts"
 import { listResources, readResource, templates } from "./resources.ts"
+import { readTaskId } from "./task.ts"
 import { TaskAnsweringServer } from "./task-answers.ts"
 import { cancelTask, getTask, TaskParams, taskCreated, updateTask } from "./tasks.ts"
 import { answerResult, failedCall, type ToolAnswer } from "./tool.ts"
@@ -116,7 +117,9 @@ function handleTasks(server: Server, scope: McpScope): void {
   const schemas = { params: TaskParams }
   for (const [method, answer] of Object.entries(taskMethods)) {
     server.setRequestHandler(method, schemas, ({ taskId }, ctx) =>
-      notingRefusals(scope, method, taskId, () => answer(scope, ctx, taskId)),
+      notingRefusals(scope, method, readTaskId(taskId)?.executionId, () =>
+        answer(scope, ctx, taskId),
+      ),
     )
   }
 }

@@ -47,7 +47,7 @@ describe("without the scope to read", () => {
 
   test.each(["tasks/get", "tasks/cancel", "tasks/update"])("so is %s", async (method) => {
     const options = { tasks: true, ...bearing(blind) }
-    const refused = await askModern(service, method, { taskId: id }, options)
+    const refused = await askModern(service, method, { taskId: `${id}.20000` }, options)
 
     expect(refused.error?.data).toMatchObject({ reason: "FORBIDDEN" })
     const facts = { principal: "blind", method, reason: "FORBIDDEN", via: "mcp-http" }
@@ -67,7 +67,7 @@ describe("what belongs to somebody else", () => {
 
   test.each(["tasks/get", "tasks/cancel", "tasks/update"])("is noted for %s", async (method) => {
     const options = { tasks: true, ...bearing(stranger) }
-    const refused = await askModern(service, method, { taskId: id }, options)
+    const refused = await askModern(service, method, { taskId: `${id}.20000` }, options)
 
     expect(refused.error?.code).toBe(-32602)
     await untilNoted(service.stateDir, notFound(method))
@@ -85,7 +85,12 @@ test("nothing is noted twice", async () => {
     for (const [index, method] of methods.entries()) {
       await client.ask({ id: index, method, params: { uri: uri(), ...completion } })
     }
-    await askModern(noting, "tasks/get", { taskId: id }, { tasks: true, ...bearing(token) })
+    await askModern(
+      noting,
+      "tasks/get",
+      { taskId: `${id}.20000` },
+      { tasks: true, ...bearing(token) },
+    )
   } // at its end it tells what it has only counted
 
   const noted = auditAttempts(stateDir).filter(({ principal }) => principal === "blind")
