@@ -1,12 +1,13 @@
 import { ok, type Result } from "../execution/result.ts"
 import { isModern, modernFault } from "./header-check.ts"
 import { LegacySessions, type NoSession } from "./legacy-sessions.ts"
-import { endsOf, isServedPath, type Listening, tryServe, urlOf } from "./listening.ts"
+import { type Listening, tryServe, urlOf } from "./listening.ts"
 import { type Message, type RequestMessage, readMessages, type Unreadable } from "./message.ts"
 import { ModernRequests } from "./modern-requests.ts"
 import { unreadableAnswer } from "./problem.ts"
-import { refuse, refuseFailure } from "./refuse.ts"
+import { refuse } from "./refuse.ts"
 import type { ClientsSettings } from "./socket-clients.ts"
+import { turnAway } from "./turn-away.ts"
 
 export type HttpClientsSettings = ClientsSettings & { idleMs: number }
 
@@ -14,7 +15,7 @@ const patienceS = 30
 
 /** Serves clients over Streamable HTTP, of both eras. */
 export function serveHttpClients(settings: HttpClientsSettings): Result<Listening, string> {
-  const { address, door, limits, log } = settings
+  const { address, limits } = settings
   const most = limits.unreadBytes
   const modern = new ModernRequests({ ...settings, most })
   const legacy = new LegacySessions({ ...settings, most })
@@ -28,14 +29,8 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
       idleTimeout: patienceS,
       maxRequestBodySize: limits.messageBytes,
       async fetch(request, server) {
-        const ends = endsOf(server, request, address.host)
-        if (ends === null) return new Response(null, { status: 400 })
-        const allowed = door(request, ends)
-        if (!allowed.ok) {
-          log.warn({ peer: ends.peer.address, reason: allowed.failure.reason }, "client refused")
-          return refuseFailure(allowed.failure)
-        }
-        if (!isServedPath(address, request)) return refuse(404, -32600, `Use ${address.path}.`)
+        const turnedAway = turnAway(settings, server, request)
+        if (turnedAway !== null) return turnedAway
         return route(request, () => server.timeout(request, 0))
       },
     }),

@@ -49,7 +49,8 @@ export function urlOf({ scheme, host, path }: ListenAddress, port: number): stri
   return `${scheme}://${shown}:${port}${path ?? "/"}`
 }
 
-type Asked = {
+/** A server that is asked who sent a request. */
+export type Asked = {
   requestIP(request: Request): { address: string; port: number } | null
   port?: number | undefined
 }

@@ -1,18 +1,12 @@
 import { ok, type Result } from "../execution/result.ts"
 import type { Door } from "./door.ts"
-import {
-  endsOf,
-  isServedPath,
-  type ListenAddress,
-  type Listening,
-  tryServe,
-  urlOf,
-} from "./listening.ts"
+import { type ListenAddress, type Listening, tryServe, urlOf } from "./listening.ts"
 import { readMessages } from "./message.ts"
 import type { BridgeLog, OpenWay, Way, WayLimits } from "./ports.ts"
 import { noMemory } from "./ports.ts"
 import { unreadableAnswer } from "./problem.ts"
-import { refuse, refuseFailure } from "./refuse.ts"
+import { refuse } from "./refuse.ts"
+import { turnAway } from "./turn-away.ts"
 import { mcpProtocol } from "./ws-link.ts"
 
 export type ClientsSettings = {
@@ -33,7 +27,7 @@ const patienceS = 30
 
 /** Serves clients over WebSockets, each with a way of its own. */
 export function serveSocketClients(settings: ClientsSettings): Result<Listening, string> {
-  const { address, door, limits, connections, log } = settings
+  const { address, limits, connections, log } = settings
   const clients = new Set<SocketClient>()
   let places = 0
 
@@ -45,14 +39,8 @@ export function serveSocketClients(settings: ClientsSettings): Result<Listening,
       development: false,
       idleTimeout: patienceS,
       fetch(request, server) {
-        const ends = endsOf(server, request, address.host)
-        if (ends === null) return new Response(null, { status: 400 })
-        const allowed = door(request, ends)
-        if (!allowed.ok) {
-          log.warn({ peer: ends.peer.address, reason: allowed.failure.reason }, "client refused")
-          return refuseFailure(allowed.failure)
-        }
-        if (!isServedPath(address, request)) return refuse(404, -32600, `Use ${address.path}.`)
+        const turnedAway = turnAway(settings, server, request)
+        if (turnedAway !== null) return turnedAway
         const protocols = offeredProtocols(request)
         if (protocols.length > 0 && !protocols.includes(mcpProtocol)) {
           return refuse(400, -32600, "This speaks the WebSocket subprotocol mcp, and no other.")
