@@ -5,7 +5,7 @@ import { failure } from "../protocol/failure.ts"
 import { methods } from "../protocol/methods.ts"
 import type { PolicyKind } from "../protocol/notifications.ts"
 import { type JsonFault, parseJson } from "../protocol/parse-json.ts"
-import { unfitParams } from "../protocol/unfit-params.ts"
+import { issuesText, unfitParams } from "../protocol/unfit-params.ts"
 import type { HttpFailure } from "./answer.ts"
 import type { HttpContext } from "./ports.ts"
 
@@ -44,10 +44,7 @@ export function parse<Schema extends z.ZodType>(
   const params = checkParams(schema, value)
   if (params.ok) return params
   const issues = params.failure
-  const places = issues.map(({ path, message }) =>
-    path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`,
-  )
-  return fail(unfitParams(`Invalid parameters: ${places.join("; ")}.`, issues, policy))
+  return fail(unfitParams(`Invalid parameters: ${issuesText(issues)}.`, issues, policy))
 }
 
 const JsonObject = z.record(z.string(), z.unknown())

@@ -7,7 +7,7 @@ import { z } from "zod"
 import { fail, ok, type Result } from "../execution/result.ts"
 import { checkParams } from "../protocol/check-params.ts"
 import { type Failure, wireError } from "../protocol/failure.ts"
-import { unfitParams } from "../protocol/unfit-params.ts"
+import { issuesText, unfitParams } from "../protocol/unfit-params.ts"
 import type { Call } from "./call.ts"
 import type { McpScope } from "./ports.ts"
 import type { TaskCreated } from "./task.ts"
@@ -95,10 +95,7 @@ export function unfitArguments(
   issues: readonly z.core.$ZodIssue[],
   { operations }: McpScope,
 ): Failure {
-  const places = issues.map(({ path, message }) =>
-    path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`,
-  )
-  const message = `The arguments of ${name} do not fit: ${places.join("; ")}.`
+  const message = `The arguments of ${name} do not fit: ${issuesText(issues)}.`
   return unfitParams(message, issues, operations.policy)
 }
 

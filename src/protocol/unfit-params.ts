@@ -25,3 +25,11 @@ export function unfitParams(
   const isDenied = policy === "allow-list" && isAboutWhatRuns
   return failure(isDenied ? "SECURITY_DENIED" : "INVALID_PARAMS", message, { issues })
 }
+
+/** What is wrong, each with its place: `budget.bytes: expected number; …`. */
+export function issuesText(issues: readonly z.core.$ZodIssue[]): string {
+  const places = issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`,
+  )
+  return places.join("; ")
+}
