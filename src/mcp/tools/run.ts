@@ -6,7 +6,6 @@ import type { Failure } from "../../protocol/failure.ts"
 import type { Call } from "../call.ts"
 import { type Excerpt, excerptOf, excerptText } from "../excerpt.ts"
 import type { McpScope } from "../ports.ts"
-import type { TaskCreated } from "../task.ts"
 import { exampleExecution, sentenceOf, ToldExecution, toldExecution } from "../told-execution.ts"
 import { type Told, told, tool } from "../tool.ts"
 import { waitForEnd } from "../wait-for-end.ts"
@@ -75,13 +74,9 @@ export const runTool = tool({
     const waitMs = call.takesTasks ? Math.min(wait_s * 1000, taskAfterMs) : wait_s * 1000
     const waited = await waitForEnd(scope, call, record.id, waitMs)
     if (!waited.ok) return waited
-    const isTask = call.takesTasks && !hasEnded(waited.value)
-    const taskOf = (running: ExecutionRecord): TaskCreated => ({
-      kind: "task",
-      record: running,
-      mostBytes: max_bytes,
-    })
-    if (isTask && !call.signal.aborted) return ok(taskOf(waited.value))
+    if (call.takesTasks && !hasEnded(waited.value) && !call.signal.aborted) {
+      return ok({ kind: "task" as const, record: waited.value, mostBytes: max_bytes })
+    }
     if (on_cancel === "cancel") await cancelWith(scope, call, waited.value)
     return ran(scope, waited.value, max_bytes)
   },
