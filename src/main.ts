@@ -23,11 +23,16 @@ async function main(argv: readonly string[]): Promise<number> {
     const { serveGateway } = await import("./gateway/serve.ts")
     return serveGateway()
   }
+  if (argv[0] === "__upgrade-check") {
+    const { answerUpgradeCheck } = await import("./keeper/serve-upgrade-check.ts")
+    return answerUpgradeCheck(version())
+  }
   const { dispatch } = await import("./cli/dispatch.ts")
   const { systemContext } = await import("./cli/system-context.ts")
   const { env } = process
+  const takeOver = await receivedTakeOver(env)
   const build = {
-    version: typeof BUILD_VERSION === "string" ? BUILD_VERSION : sourceVersion,
+    version: version(),
     commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source",
   }
   const context = systemContext({
@@ -37,16 +42,35 @@ async function main(argv: readonly string[]): Promise<number> {
     self: howToStartThis(),
     async serve(config, options) {
       const { serve } = await import("./keeper/serve.ts")
-      const { version } = build
       const self = howToStartThis()
-      return serve(config, { ...options, version, self, env, cwd: process.cwd() })
+      const cwd = process.cwd()
+      const own = { version: build.version, self, env, cwd, args: argv, takeOver }
+      return serve(config, { ...options, ...own })
     },
     async decide(config, request) {
       const { decide } = await import("./keeper/decide.ts")
       return decide(config, request, { env, cwd: process.cwd() })
     },
   })
-  return dispatch(context, argv)
+  try {
+    const exitCode = await dispatch(context, argv)
+    takeOver?.goBackUnlessAccepted(env, `It ended at once, with exit code ${exitCode}.`)
+    return exitCode
+  } catch (error) {
+    takeOver?.goBackUnlessAccepted(env, String(error))
+    throw error
+  }
+}
+
+/** What an upgrade leaves: children that another program has started in this very process. */
+async function receivedTakeOver(env: NodeJS.ProcessEnv) {
+  if (env["CC_EXECUTOR_TAKE_OVER"] === undefined) return null
+  const { receiveTakeOver } = await import("./keeper/serve-take-over.ts")
+  return receiveTakeOver(env)
+}
+
+function version(): string {
+  return typeof BUILD_VERSION === "string" ? BUILD_VERSION : sourceVersion
 }
 
 /** A compiled program is its own runtime; else the runtime needs to be told what to run. */

@@ -19,7 +19,7 @@ const mayImport: Record<string, string[]> = {
   config: ["execution", "protocol"],
   log: ["execution", "protocol"],
   vector: [],
-  files: [],
+  files: ["execution", "protocol"],
   redaction: ["execution"],
 
   // Adapters know the ports of those they serve, and nothing else of them.
@@ -73,9 +73,14 @@ const free = [
   "src/main.ts",
   "src/keeper/serve.ts",
   "src/keeper/serve-machine.ts",
+  "src/keeper/serve-open.ts",
   "src/keeper/serve-options.ts",
   "src/keeper/serve-record.ts",
   "src/keeper/serve-settings.ts",
+  "src/keeper/serve-go-on.ts",
+  "src/keeper/serve-take-over.ts",
+  "src/keeper/serve-upgrade.ts",
+  "src/keeper/serve-upgrade-check.ts",
   "src/keeper/decide.ts",
   "src/keeper/policy-in-force.ts",
   "src/keeper/policy-watch.ts",
@@ -92,7 +97,7 @@ const pure: Record<string, string[]> = { execution: ["zod"], protocol: ["zod"], 
 const imports: ImportRules = { mayImport, free, pure }
 
 // A file over 300 lines stands in this list, and even then none is over 400.
-const longFiles: string[] = []
+const longFiles: string[] = ["src/keeper/supervision.ts"]
 const sizes: SizeRules = { softLines: 300, hardLines: 400, columns: 100, longFiles }
 
 // Registries, and folders that exist on one machine: a checkout's, a person's, a tool's.

@@ -162,6 +162,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./stop.ts")).stopCommand,
   },
   {
+    name: "upgrade",
+    group: "Service",
+    summary: "hand the running service over to another program, ending nothing",
+    load: async () => (await import("./upgrade.ts")).upgradeCommand,
+  },
+  {
     name: "doctor",
     group: "Service",
     summary: "say what this machine offers, and what is wrong with it",

@@ -8,6 +8,7 @@ const Keeper = z.object({
   startTicks: z.int(),
   version: z.string(),
   startedAt: z.string(),
+  upgrades: z.boolean().default(false).describe("whether it can hand over to another program"),
 })
 export type RunningKeeper = z.infer<typeof Keeper>
 

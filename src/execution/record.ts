@@ -24,7 +24,7 @@ export const maxPayloadBytes = 63 * 1024
 
 export const startOfTranscript: Position = { segment: 0, offset: 0, sequence: 0, lines: 0 }
 
-const Count = z.object({ bytes: z.int().min(0), lines: z.int().min(0) })
+export const Count = z.object({ bytes: z.int().min(0), lines: z.int().min(0) })
 export type Count = z.infer<typeof Count>
 
 export const TranscriptFacts = z.object({
@@ -41,10 +41,19 @@ export function retainedBytes({ start, end }: TranscriptFacts): number {
   return end.sequence - start.sequence
 }
 
+const streamHash = (stream: string) =>
+  z
+    .string()
+    .nullable()
+    .describe(
+      `plain SHA-256 of everything written to standard ${stream}; null where the service was ` +
+        "upgraded after the beginning had been forgotten",
+    )
+
 export const TranscriptHashes = z.object({
   chain: z.string().describe("SHA-256 chain over every record, in hexadecimal"),
-  stdout: z.string().describe("plain SHA-256 of everything written to standard output"),
-  stderr: z.string().describe("plain SHA-256 of everything written to standard error"),
+  stdout: streamHash("output"),
+  stderr: streamHash("error"),
 })
 export type TranscriptHashes = z.infer<typeof TranscriptHashes>
 

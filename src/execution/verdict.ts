@@ -47,11 +47,7 @@ export function judge(
   }
   const hash = claim.hash === undefined ? undefined : matchingHash(claim.hash, hashes)
   if (hash === null) {
-    return refuted(
-      hashes === null
-        ? "it has not ended, or its hashes were lost: there is no final hash to compare with"
-        : "the hash is neither the chain's nor that of a stream",
-    )
+    return refuted(noSuchHash(hashes))
   }
   return {
     verified: true,
@@ -59,6 +55,16 @@ export function judge(
     ...(hash === undefined ? {} : { hash }),
     ...(found === null ? {} : { where: whereOf(found) }),
   }
+}
+
+function noSuchHash(hashes: TranscriptHashes | null): string {
+  if (hashes === null) {
+    return "it has not ended, or its hashes were lost: there is no final hash to compare with"
+  }
+  if (hashes.stdout === null || hashes.stderr === null) {
+    return "the hash is not the chain's; those of the streams are not known"
+  }
+  return "the hash is neither the chain's nor that of a stream"
 }
 
 function whereOf(found: NonNullable<Verification["found"]>): NonNullable<Verdict["where"]> {

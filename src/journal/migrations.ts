@@ -7,7 +7,8 @@ import principals from "./migrations/0002-principals.sql" with { type: "text" }
 
 /** The place in the list is the version it leads to. What was released is never edited. */
 const migrations: readonly string[] = [initial, principals]
-const known = migrations.length
+export const journalVersion = migrations.length
+const known = journalVersion
 
 /** Brings a database of any earlier version up to this program's. */
 export function migrate(database: Database, path: string): Result<null, JournalFailure> {

@@ -78,7 +78,7 @@ export class AuditedKeeper {
     const what = signal === undefined ? { type } : { type, signal }
     const asked = { method: "control", execution_id: executionId, what }
     // It takes as long as the tree takes to end, and is never refused: who did it is noted first.
-    const isCertain = type === "CANCEL" && this.#keeper.find(executionId) !== null
+    const isCertain = type === "CANCEL" && this.#keeper.live.find(executionId) !== null
     if (isCertain) this.#allowed(origin, asked)
     const outcome = await this.#keeper.control(order)
     if (!outcome.ok) return this.#refused(origin, asked, outcome.failure)
@@ -92,7 +92,7 @@ export class AuditedKeeper {
     const asked = { method: "input", execution_id: executionId }
     if (!outcome.ok) return this.#refused(origin, asked, outcome.failure)
     // After its end nobody would tell, or forget, what is counted here.
-    const isLive = this.#keeper.find(executionId)?.isLive === true
+    const isLive = this.#keeper.live.find(executionId)?.isLive === true
     const earlier = this.#inputs.get(executionId)?.get(origin.principal)
     if (isLive && earlier !== undefined) {
       earlier.count += 1
@@ -119,13 +119,14 @@ export class AuditedKeeper {
   }
 
   ended(record: ExecutionRecord): void {
-    const execution_id = record.id
-    const inputs = this.#inputs.get(execution_id) ?? new Map<never, never>()
-    this.#inputs.delete(execution_id)
-    for (const { origin, count } of inputs.values()) {
-      if (count > 0) this.#allowed(origin, { method: "input", execution_id }, { count })
-    }
+    this.#tellInputs(record.id)
     for (const note of endNotes(record)) this.#audit.note(note)
+  }
+
+  /** What was only counted of inputs is told now: the next program counts anew. */
+  handOver(): void {
+    for (const id of this.#inputs.keys()) this.#tellInputs(id)
+    this.flush()
   }
 
   /** What was only counted so far. */
@@ -138,6 +139,14 @@ export class AuditedKeeper {
   #countInputs(executionId: ExecutionId, origin: Origin): void {
     const inputs = this.#inputs.get(executionId) ?? new Map<string, never>()
     this.#inputs.set(executionId, inputs.set(origin.principal, { origin, count: 0 }))
+  }
+
+  #tellInputs(execution_id: ExecutionId): void {
+    const inputs = this.#inputs.get(execution_id) ?? new Map<never, never>()
+    this.#inputs.delete(execution_id)
+    for (const { origin, count } of inputs.values()) {
+      if (count > 0) this.#allowed(origin, { method: "input", execution_id }, { count })
+    }
   }
 
   #allowed(origin: Origin, asked: Asked, more: Pick<Attempt, "repeated" | "count"> = {}): void {

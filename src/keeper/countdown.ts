@@ -8,21 +8,27 @@ export class Countdown implements Disposable {
   readonly #clock: Clock
   readonly #limitMs: number
   readonly #expired: () => void
-  #usedMs = 0
+  #usedMs: number
   #runningSinceMs: number | null
   #timer: Disposable | null = null
 
-  constructor(clock: Clock, limitMs: number, expired: () => void) {
+  constructor(clock: Clock, limitMs: number, expired: () => void, usedMs = 0) {
     this.#clock = clock
     this.#limitMs = limitMs
     this.#expired = expired
+    this.#usedMs = usedMs
     this.#runningSinceMs = clock.monotonicMs()
-    this.#arm(limitMs)
+    this.#arm(limitMs - usedMs)
+  }
+
+  /** How much of the limit has passed. */
+  get usedMs(): number {
+    const sinceMs = this.#runningSinceMs
+    return this.#usedMs + (sinceMs === null ? 0 : this.#clock.monotonicMs() - sinceMs)
   }
 
   stop(): void {
-    if (this.#runningSinceMs === null) return
-    this.#usedMs += this.#clock.monotonicMs() - this.#runningSinceMs
+    this.#usedMs = this.usedMs
     this.#runningSinceMs = null
     this.#disarm()
   }
@@ -50,7 +56,7 @@ export class Countdown implements Disposable {
   #check(): void {
     this.#timer = null
     if (this.#runningSinceMs === null) return
-    const usedMs = this.#usedMs + this.#clock.monotonicMs() - this.#runningSinceMs
+    const { usedMs } = this
     if (usedMs < this.#limitMs) this.#arm(this.#limitMs - usedMs)
     else this.#expired()
   }

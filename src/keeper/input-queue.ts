@@ -17,12 +17,22 @@ export class InputQueue {
   readonly #onTaken: () => void
   #tail: Promise<unknown> = Promise.resolve()
   #waiting = 0
-  #taken = 0
-  #isClosed = false
+  #taken: number
+  #isClosed: boolean
 
-  constructor(input: ChildInput, onTaken: () => void) {
+  constructor(
+    input: ChildInput,
+    onTaken: () => void,
+    before: { taken: number; isClosed: boolean } = { taken: 0, isClosed: false },
+  ) {
     this.#input = input
     this.#onTaken = onTaken
+    this.#taken = before.taken
+    this.#isClosed = before.isClosed
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   /** Bytes the child's pipe has taken. */

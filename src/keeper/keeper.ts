@@ -2,18 +2,20 @@ import { ByteBudget } from "../execution/byte-budget.ts"
 import type { ExecutionId } from "../execution/id.ts"
 import type { ExecutionRecord } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
-import type { ExecutionSpec } from "../execution/spec.ts"
 import type { StopCause } from "../execution/state.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
 import { type Failure, failure } from "../protocol/failure.ts"
+import type { HandedExecutions } from "../protocol/handover.ts"
 import type { KeeperParams } from "../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../protocol/methods.ts"
 import { mostWaitingInputBytes, tooMuchInputWaits } from "../protocol/waiting-input.ts"
 import { Admission, type AdmissionSettings } from "./admission.ts"
-import { type DiskUse, type LiveShare, shareOf } from "./disk-use.ts"
+import { type DiskUse, shareOf } from "./disk-use.ts"
 import { keptKey } from "./kept-key.ts"
+import { LiveTable, type Visit, type Waiting } from "./live-table.ts"
 import { newRecord } from "./new-record.ts"
-import type { Starter, Stay } from "./places.ts"
+import { beingUpgraded, diskFull, shuttingDown } from "./no-start.ts"
+import type { Starter } from "./places.ts"
 import { type Plan, type PlanSettings, planExecution, sameAsPlanned } from "./plan.ts"
 import type { Clock, Journal, Programs, Spawner, TranscriptStore } from "./ports.ts"
 import { redactSpec } from "./redact-spec.ts"
@@ -44,51 +46,27 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
   signalNumber(signal: string | number): number | null
 }
 
-/** `planned` is what was decided, as against what is recorded of it. */
-type Waiting = {
-  supervision: Supervision
-  planned: ExecutionSpec
-  decide: () => Result<Plan, Failure>
-}
-type Visit = { starter: Starter; stay: Stay }
 type Order = Omit<KeeperParams<"control">, "origin">
 type Input = Omit<KeeperParams<"input">, "origin">
-
-const diskFull = fail(
-  failure("DISK_FULL", "The service's disk is full: free some space, then try again."),
-)
 
 /** Every live execution, and the only door to them. */
 export class Keeper {
   readonly #settings: KeeperSettings
   readonly #ports: KeeperPorts
-  readonly #live = new Map<ExecutionId, Supervision>()
-  /** Who started each of the live ones, and where it stays. */
-  readonly #visits = new Map<ExecutionId, Visit>()
-  readonly #admission: Admission<Waiting>
+  readonly live = new LiveTable()
+  readonly #admission: Admission<Waiting & { starter: Starter }>
   readonly #waitingInput = new ByteBudget(mostWaitingInputBytes)
   #isShuttingDown = false
+  #isHandingOver = false
 
   constructor(settings: KeeperSettings, ports: KeeperPorts) {
     this.#settings = settings
     this.#ports = ports
-    this.#admission = new Admission(settings, ports.clock, () => this.#liveShares())
+    this.#admission = new Admission(settings, ports.clock, () => this.live.shares())
   }
 
   get disk(): DiskUse {
     return this.#admission.disk
-  }
-
-  get size(): number {
-    return this.#live.size
-  }
-
-  records(): ExecutionRecord[] {
-    return [...this.#live.values()].map((supervision) => supervision.record)
-  }
-
-  find(id: ExecutionId): Supervision | null {
-    return this.#live.get(id) ?? null
   }
 
   /**
@@ -107,16 +85,13 @@ export class Keeper {
     const { idempotency_key } = request
     const key = idempotency_key === undefined ? null : keptKey(idempotency_key, redaction)
     const asked = key && { principal, key, fingerprint: this.#ports.fingerprint(request) }
-    const repeated = asked && repeatedStart(asked, store, (id) => this.#live.get(id)?.record)
+    const repeated = asked && repeatedStart(asked, store, (id) => this.live.find(id)?.record)
     if (repeated !== null) return repeated
-    if (this.#isShuttingDown) {
-      return fail(failure("SHUTTING_DOWN", "The service is shutting down: nothing new is started."))
-    }
+    if (this.#isShuttingDown) return shuttingDown
+    if (this.#isHandingOver) return beingUpgraded
     const room = this.#admission.room(starter)
     if (!room.ok) return room
-    const decide = () =>
-      planExecution(request, this.#settings.plan(), this.#ports.programs, starter.exempt)
-    const plan = decide()
+    const plan = this.#plan(request, starter)
     if (!plan.ok) return plan
 
     const mustWait = room.value === "waits"
@@ -131,12 +106,11 @@ export class Keeper {
     })
     const idempotency = asked && { ...asked, key: asked.key.kept }
     if (!this.#ports.ifRoom(() => store.create(record, idempotency))) return diskFull
-    const supervision = new Supervision(record, this.#settings.supervision, this.#ports)
+    const supervision = this.#supervision(record)
     if (isFollowed) supervision.setDrivers(1, null)
     const { places } = this.#admission
     if (mustWait) {
-      const stay = places.wait(starter, { supervision, planned: plan.value.spec, decide })
-      this.#enlist(supervision, { starter, stay })
+      this.#queue(starter, { supervision, planned: plan.value.spec, request })
       return ok({ record, repeated: false })
     }
     const stay = places.take(starter)
@@ -148,14 +122,37 @@ export class Keeper {
       if (!isWithdrawn) void supervision.endUnstarted(startFailed(started.failure, redaction))
       return started
     }
-    this.#enlist(supervision, { starter, stay })
+    this.#enlist({ supervision, starter, stay, waiting: null })
     return ok({ record: started.value, repeated: false })
+  }
+
+  /** Goes on with what the program before this one has left, in its order. */
+  adopt({ executions, queued }: HandedExecutions): void {
+    for (const handed of executions) {
+      const { record, exempt } = handed
+      const supervision = this.#supervision(record)
+      supervision.adopt(handed)
+      const starter = { principal: record.principal, exempt }
+      const stay = this.#admission.places.take(starter)
+      this.#enlist({ supervision, starter, stay, waiting: null })
+    }
+    for (const { record, exempt, planned, request } of queued) {
+      const supervision = this.#supervision(record)
+      this.#queue({ principal: record.principal, exempt }, { supervision, planned, request })
+    }
+    this.#fillPlaces()
+  }
+
+  /** From now on nothing new starts, until it goes on here after all. */
+  holdStarts(isHeld: boolean): void {
+    this.#isHandingOver = isHeld
+    if (!isHeld) this.#fillPlaces()
   }
 
   async control(order: Order): Promise<Result<ControlResult, Failure>> {
     const { executionId: execution_id, type } = order
-    const supervision = this.#live.get(execution_id)
-    if (supervision === undefined) return this.#notLive(execution_id, type)
+    const supervision = this.live.find(execution_id)
+    if (supervision === null) return this.#notLive(execution_id, type)
     switch (type) {
       case "PAUSE": {
         const paused = await supervision.pause()
@@ -183,22 +180,22 @@ export class Keeper {
   }
 
   async input(params: Input): Promise<Result<InputResult, Failure>> {
-    const supervision = this.#live.get(params.executionId)
-    if (supervision === undefined) return this.#notLive(params.executionId, "input")
+    const supervision = this.live.find(params.executionId)
+    if (supervision === null) return this.#notLive(params.executionId, "input")
     using held = this.#waitingInput.hold(params.data.length)
     if (held === null) return fail(tooMuchInputWaits)
     return await supervision.write(params.data, params.end, params.offset)
   }
 
   resize(params: KeeperParams<"resize">): Result<Record<string, never>, Failure> {
-    const supervision = this.#live.get(params.executionId)
-    if (supervision === undefined) return this.#notLive(params.executionId, "resize")
+    const supervision = this.live.find(params.executionId)
+    if (supervision === null) return this.#notLive(params.executionId, "resize")
     return supervision.resize(params.size)
   }
 
   setDrivers({ executionId, principals, floor }: KeeperParams<"drivers">): void {
-    const supervision = this.#live.get(executionId)
-    if (supervision === undefined) return
+    const supervision = this.live.find(executionId)
+    if (supervision === null) return
     const owner = supervision.record.principal
     const holders = principals.filter((principal) => principal === owner).length
     supervision.setDrivers(holders, floor)
@@ -206,12 +203,12 @@ export class Keeper {
 
   /** The gateway is gone, and every driver with it. */
   forgetDrivers(): void {
-    for (const supervision of this.#live.values()) supervision.setDrivers(0, null)
+    for (const supervision of this.live.all()) supervision.setDrivers(0, null)
   }
 
   remove(id: ExecutionId): Result<Record<string, never>, Failure> {
-    const live = this.#live.get(id)
-    if (live !== undefined) {
+    const live = this.live.find(id)
+    if (live !== null) {
       const { kind } = live.record.state
       const message = `It is ${kind}: cancel it before it can be removed.`
       return fail(failure("WRONG_STATE", message, { state: kind }))
@@ -228,8 +225,8 @@ export class Keeper {
   /** Ends everything with cause `shutdown`; resolves when all of it is in the journal. */
   async shutDown(): Promise<void> {
     this.#isShuttingDown = true
-    const endings = [...this.#live.values()].map((supervision) => supervision.ended)
-    for (const supervision of this.#live.values()) {
+    const endings = this.live.all().map((supervision) => supervision.ended)
+    for (const supervision of this.live.all()) {
       // What fails in a stop is told, and ended, by its own supervision.
       this.cancel(supervision, "shutdown").catch(() => undefined)
     }
@@ -237,44 +234,47 @@ export class Keeper {
   }
 
   hurry(): void {
-    for (const supervision of this.#live.values()) supervision.hurry()
+    for (const supervision of this.live.all()) supervision.hurry()
   }
 
   async cancel(supervision: Supervision, cause: StopCause) {
-    const visit = this.#visits.get(supervision.record.id)
+    const visit = this.live.visit(supervision.record.id)
     if (visit?.stay.withdraw() !== true) return supervision.stop(cause)
     await supervision.endUnstarted({ kind: "stop-requested", cause })
     return { stopped: [], survivors: [] }
   }
 
-  #enlist(supervision: Supervision, visit: Visit): void {
-    const { id } = supervision.record
-    this.#live.set(id, supervision)
-    this.#visits.set(id, visit)
-    const leave = () => {
-      this.disk.ended(shareOf(id, visit.starter, supervision.transcriptFacts))
-      this.#live.delete(id)
-      this.#visits.delete(id)
-      visit.stay.end()
-      this.#fillPlaces()
-    }
-    void supervision.ended.then(leave)
+  #supervision(record: ExecutionRecord): Supervision {
+    return new Supervision(record, this.#settings.supervision, this.#ports)
   }
 
-  *#liveShares(): Iterable<LiveShare> {
-    for (const [id, { starter }] of this.#visits) {
-      const supervision = this.#live.get(id)
-      if (supervision !== undefined) yield shareOf(id, starter, supervision.transcriptFacts)
-    }
+  #enlist(visit: Visit): void {
+    const { starter, stay, supervision } = visit
+    this.live.enter(visit, () => {
+      const { id } = supervision.record
+      this.disk.ended(shareOf(id, starter, supervision.transcriptFacts))
+      stay.end()
+      this.#fillPlaces()
+    })
+  }
+
+  #plan(request: ExecuteParams, { exempt }: Starter): Result<Plan, Failure> {
+    return planExecution(request, this.#settings.plan(), this.#ports.programs, exempt)
+  }
+
+  #queue(starter: Starter, waiting: Waiting): void {
+    const { supervision } = waiting
+    const stay = this.#admission.places.wait(starter, { ...waiting, starter })
+    this.#enlist({ supervision, starter, stay, waiting })
   }
 
   #fillPlaces(): void {
-    while (!this.#isShuttingDown) {
+    while (!this.#isShuttingDown && !this.#isHandingOver) {
       const waiting = this.#admission.places.admit()
       if (waiting === null) return
-      const { supervision, planned, decide } = waiting
+      const { supervision, planned, request, starter } = waiting
       supervision.admit()
-      const plan = sameAsPlanned(planned, decide()) // files had time to change
+      const plan = sameAsPlanned(planned, this.#plan(request, starter)) // files had time to change
       const started = plan.ok ? this.#launch(supervision, plan.value) : plan
       if (!started.ok)
         void supervision.endUnstarted(startFailed(started.failure, this.#ports.redaction))

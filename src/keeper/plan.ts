@@ -1,3 +1,4 @@
+import { canonicalText } from "../execution/canonical-text.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { Budget, ExecutionSpec } from "../execution/spec.ts"
 import { readCommand } from "../execution/words.ts"
@@ -98,7 +99,7 @@ export function sameAsPlanned(
   earlier: ExecutionSpec,
   plan: Result<Plan, Failure>,
 ): Result<Plan, Failure> {
-  if (!plan.ok || JSON.stringify(plan.value.spec) === JSON.stringify(earlier)) return plan
+  if (!plan.ok || canonicalText(plan.value.spec) === canonicalText(earlier)) return plan
   return denied("directory", "what it would run in has changed while it waited")
 }
 

@@ -1,3 +1,4 @@
+import type { HandedChild, HandedRedactor, HandedTranscript } from "../execution/handover.ts"
 import type { ExecutionId } from "../execution/id.ts"
 import type { ProgramFiles } from "../execution/policy.ts"
 import type { SignedReceipt } from "../execution/receipt.ts"
@@ -59,9 +60,14 @@ export type Launch = {
 
 export type SpawnFailure = { errno: string; message: string }
 
+/** Its exit, where that has been taken from the kernel already. */
+export type AdoptedFacts = { terminal: TerminalSize | null; exit: Exit | null }
+
 export interface Spawner {
   readonly containment: ContainmentMode
   spawn(launch: Launch): Result<Child, SpawnFailure>
+  /** Goes on with a child that the program before this one has started. */
+  adopt(id: ExecutionId, child: HandedChild, known: AdoptedFacts): Child
 }
 
 /** What was ended of a tree whose keeper had died. */
@@ -90,6 +96,13 @@ export interface Child {
   use(): ResourceUse
   /** Whether the kernel ended a member because its memory limit was reached. */
   ranOutOfMemory(): boolean
+  /** Whether its exit has been taken from the kernel, be it told already or not. */
+  hasBeenWaitedFor(): boolean
+  /**
+   * Leaves it to the program that takes this process over: its outputs are read up to what was
+   * taken from them already, its input takes no more, and the descriptors named stay open.
+   */
+  handOver(): HandedChild
   /** Closes every descriptor and forgets the tree. The tree must be empty or given up. */
   [Symbol.dispose](): void
 }
@@ -99,6 +112,8 @@ export interface ChildOutput {
   read(): Promise<Uint8Array | null>
   /** Gives up on a pipe that a survivor holds open: a pending read answers null. */
   cancel(): void
+  /** What was taken from it already is still read, then null; null here when it has ended. */
+  handOver(): number | null
 }
 
 export interface ChildInput {
@@ -117,6 +132,8 @@ export interface ProcessTree {
   /** Resolves when no member runs. */
   freeze(): Promise<void>
   thaw(): void
+  /** Whom `thaw` would wake, where that is not the kernel's to know. */
+  frozen(): ProcessIdentity[]
   describe(process: ProcessIdentity): Survivor
 }
 
@@ -140,6 +157,7 @@ export interface TranscriptWriter {
   /** Forgets whole segments before the place; answers what is now the oldest kept. */
   forgetBefore(place: Position): void
   hashes(): TranscriptHashes
+  handOver(): HandedTranscript
   /** Everything appended so far survives a loss of power. */
   sync(): Promise<void>
   [Symbol.dispose](): void
@@ -147,7 +165,10 @@ export interface TranscriptWriter {
 
 /** Takes what the user's patterns match out, before it reaches the disk. */
 export interface Redaction {
-  stream(): OutputRedactor
+  /** Names the patterns: two that have the same name take out the same. */
+  readonly fingerprint: string
+  /** Anew, or from where another one was handed over. */
+  stream(handed?: HandedRedactor): OutputRedactor
   text(text: string): { text: string; count: number }
   /** Of words beside each other, in which a match may go from one to the next. */
   words(words: readonly string[]): { words: string[]; count: number }
@@ -160,6 +181,7 @@ export interface OutputRedactor {
   push(bytes: Uint8Array): Uint8Array
   /** Answers what was held. */
   end(): Uint8Array
+  handOver(): Omit<HandedRedactor, "stream">
 }
 
 export type RecoveredTranscript = {
@@ -174,6 +196,16 @@ export interface TranscriptStore {
     budget: Budget,
     onForget: (facts: TranscriptFacts) => void,
   ): TranscriptWriter
+  /**
+   * Goes on with what another program has written, up to the place it named. Resolves when what was
+   * written has been gone through, for the hashes of its streams.
+   */
+  resume(
+    id: ExecutionId,
+    budget: Budget,
+    handed: HandedTranscript & { facts: TranscriptFacts },
+    onForget: (facts: TranscriptFacts) => void,
+  ): Promise<TranscriptWriter>
   /** Cuts an unfinished last record off and says what is left; null when nothing was written. */
   recover(id: ExecutionId): RecoveredTranscript | null
   remove(id: ExecutionId): void

@@ -1,3 +1,4 @@
+import type { HandedExecution } from "../execution/handover.ts"
 import { LoopShare } from "../execution/loop-share.ts"
 import type { Position, StreamName } from "../execution/record.ts"
 import type { Budget, TerminalSize } from "../execution/spec.ts"
@@ -23,6 +24,9 @@ export type RecorderSettings = {
   outputLimitBytes: number | null
   redaction: Redaction | null
 }
+
+/** What a recorder has read, for the one that goes on in its place. */
+export type Recorded = Pick<HandedExecution, "takenBytes" | "redactors">
 
 type Source = { stream: StreamName; output: ChildOutput; redactor: OutputRedactor | null }
 
@@ -54,8 +58,10 @@ export class Recorder {
   #floor: Position | null = null
   #isDiskFull = false
   #paidUntilMs = 0
-  #takenBytes = 0
+  #takenBytes: number
   #isDone = false
+  #isHandedOver = false
+  readonly #standstill = Promise.withResolvers<void>()
 
   constructor(
     outputs: ReadonlyArray<{ stream: StreamName; output: ChildOutput }>,
@@ -63,9 +69,16 @@ export class Recorder {
     settings: RecorderSettings,
     clock: Clock,
     events: RecorderEvents,
+    before: Recorded = { takenBytes: 0, redactors: [] },
   ) {
     const { redaction } = settings
-    this.#sources = outputs.map((one) => ({ ...one, redactor: redaction?.stream() ?? null }))
+    const placeIn = (stream: StreamName) => before.redactors.find((one) => one.stream === stream)
+    this.#sources = outputs.map(({ stream, output }) => ({
+      stream,
+      output,
+      redactor: redaction?.stream(placeIn(stream)) ?? null,
+    }))
+    this.#takenBytes = before.takenBytes
     this.#transcript = transcript
     this.#clock = clock
     this.#events = events
@@ -124,8 +137,28 @@ export class Recorder {
     await this.done.catch(() => undefined) // whoever waits for `failed` is told
   }
 
+  /**
+   * The outputs were handed over: records what was taken from them before, then stands still. It is
+   * never done, because another one goes on.
+   */
+  async standStill(): Promise<void> {
+    this.#isHandedOver = true
+    this.release()
+    await this.#standstill.promise
+  }
+
+  /** Where the next one begins. */
+  recorded(): Recorded {
+    const redactors = this.#sources.flatMap(({ stream, redactor }) =>
+      redactor === null ? [] : [{ stream, ...redactor.handOver() }],
+    )
+    return { takenBytes: this.#takenBytes, redactors }
+  }
+
   async #pumpAll(): Promise<void> {
     await Promise.all(this.#sources.map((source) => this.#pump(source)))
+    this.#standstill.resolve()
+    if (this.#isHandedOver) return new Promise(() => undefined)
     this.#isDone = true
   }
 
@@ -133,7 +166,7 @@ export class Recorder {
     while (true) {
       if (this.#policy === "block") await this.#room()
       const taken = await this.#take(source)
-      if (taken === null) return this.#recordRest(source)
+      if (taken === null) return this.#isHandedOver ? undefined : this.#recordRest(source)
       // Others have their turn after every read, and the pipe fills meanwhile: a flood is read in
       // large pieces, at less than half the cost.
       await new Promise<void>((resolve) => {

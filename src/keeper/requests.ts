@@ -55,14 +55,14 @@ function handle(
       audited.refusedElsewhere(keeperMethods.audit.params.parse(params).refusals)
       return ok({})
     case "live":
-      return ok({ records: keeper.records() })
+      return ok({ records: keeper.live.all().map(({ record }) => record) })
     case "find": {
       const { executionId } = keeperMethods.find.params.parse(params)
-      return ok({ record: keeper.find(executionId)?.record ?? null })
+      return ok({ record: keeper.live.find(executionId)?.record ?? null })
     }
     case "follow": {
       const { executionId } = keeperMethods.follow.params.parse(params)
-      const record = keeper.find(executionId)?.record ?? null
+      const record = keeper.live.find(executionId)?.record ?? null
       if (record !== null) news.follow(executionId)
       return ok({ record })
     }

@@ -1,7 +1,10 @@
+import type { HandedClocks } from "../execution/handover.ts"
 import type { ExecutionSpec } from "../execution/spec.ts"
 import type { StopCause } from "../execution/state.ts"
 import { Countdown } from "./countdown.ts"
 import type { Clock } from "./ports.ts"
+
+const nothingRun: HandedClocks = { runningMs: 0, pausedMs: 0, wallMs: 0, idleMs: 0 }
 
 /** The clocks of one execution: how long it runs, and its two timeouts. All stop while paused. */
 export class RunningClocks {
@@ -26,10 +29,20 @@ export class RunningClocks {
     this.#paused = new Stopwatch(clock)
   }
 
-  start(): void {
+  start(before: HandedClocks = nothingRun): void {
+    this.#running = new Stopwatch(this.#clock, before.runningMs)
+    this.#paused = new Stopwatch(this.#clock, before.pausedMs)
     this.#running.go()
-    this.#wall = this.#countdown(this.#spec.wallTimeoutMs, "wall-timeout")
-    this.#idle = this.#countdown(this.#spec.idleTimeoutMs, "idle-timeout")
+    this.#wall = this.#countdown(this.#spec.wallTimeoutMs, "wall-timeout", before.wallMs)
+    this.#idle = this.#countdown(this.#spec.idleTimeoutMs, "idle-timeout", before.idleMs)
+  }
+
+  handOver(): HandedClocks {
+    return {
+      ...this.read(),
+      wallMs: this.#wall?.usedMs ?? 0,
+      idleMs: this.#idle?.usedMs ?? 0,
+    }
   }
 
   /** A byte went in or out. */
@@ -76,19 +89,20 @@ export class RunningClocks {
     return { runningMs: this.#running.ms, pausedMs: this.#paused.ms }
   }
 
-  #countdown(limitMs: number | null, cause: StopCause): Countdown | null {
+  #countdown(limitMs: number | null, cause: StopCause, usedMs: number): Countdown | null {
     if (limitMs === null) return null
-    return new Countdown(this.#clock, limitMs, () => this.#expired(cause))
+    return new Countdown(this.#clock, limitMs, () => this.#expired(cause), usedMs)
   }
 }
 
 class Stopwatch {
   readonly #clock: Clock
-  #totalMs = 0
+  #totalMs: number
   #sinceMs: number | null = null
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, totalMs = 0) {
     this.#clock = clock
+    this.#totalMs = totalMs
   }
 
   get isGoing(): boolean {

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto"
 import type { Config } from "../config.ts"
+import type { HandedContainment } from "../execution/handover.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
-import { type Containment, chooseContainment } from "../process/containment.ts"
+import { adoptChild } from "../process/adopted-child.ts"
+import { type Containment, chooseContainment, resumeContainment } from "../process/containment.ts"
 import { Forest } from "../process/forest.ts"
 import { leaveNoCoreFiles } from "../process/libc.ts"
 import { Reaper } from "../process/reaper.ts"
@@ -23,14 +25,18 @@ export function openMachine(
   config: Config,
   { state, policy }: Pick<ServiceRecord, "state" | "policy">,
   owner: AsyncDisposableStack,
+  handed: HandedContainment | null,
 ): Result<Machine, string> {
   leaveNoCoreFiles()
   const reaper = owner.use(new Reaper())
-  const forest = new Forest(reaper.isOwnChild)
+  const forest = new Forest(reaper.isOwnChild, handed?.forest)
   // Names what belongs to this service among others of the machine.
   const instance = createHash("sha256").update(state.path).digest("hex").slice(0, 12)
   const childrenUid = policy.rules().user?.uid ?? process.getuid?.() ?? 0
-  const chosen = chooseContainment(config.containment, instance, forest, childrenUid)
+  const chosen =
+    handed === null
+      ? chooseContainment(config.containment, instance, forest, childrenUid)
+      : ok(resumeContainment(handed, forest))
   if (!chosen.ok) return fail(`${chosen.failure}.`)
   const containment = owner.use(chosen.value)
   const unheld = limitNotHeld(config, containment)
@@ -38,6 +44,7 @@ export function openMachine(
   const spawner: Spawner = {
     containment: containment.mode,
     spawn: (launch) => spawnChild(launch, containment, reaper),
+    adopt: (id, child, known) => adoptChild(id, child, known, { containment, reaper }),
   }
   return ok({ reaper, forest, containment, spawner })
 }

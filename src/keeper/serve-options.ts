@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts"
+import type { TakeOver } from "./serve-take-over.ts"
 
 export type ServeOptions = {
   version: string
@@ -7,6 +8,10 @@ export type ServeOptions = {
   /** The environment children start from. */
   env: Record<string, string | undefined>
   cwd: string
+  /** What the program was started with, after its own name. */
+  args: readonly string[]
+  /** Where another program had this process before. */
+  takeOver: TakeOver | null
   logger: Logger
   /** Says something to whoever started the service, on standard error. */
   say: (text: string) => void

@@ -6,6 +6,7 @@ import { createReceiptSigner } from "../journal/receipt-signing.ts"
 import { loadOrCreateSigningKey } from "../journal/signing-key.ts"
 import { tryLock } from "../process/libc.ts"
 import { readStat } from "../process/proc.ts"
+import type { Handover } from "../protocol/handover.ts"
 import { createTranscriptStore } from "../transcript/store.ts"
 import { type PolicyWatch, watchPolicy } from "./policy-watch.ts"
 import type { Clock, Journal, ReceiptSigner, Redaction, TranscriptStore } from "./ports.ts"
@@ -13,8 +14,14 @@ import type { ServeOptions } from "./serve-options.ts"
 import { auditSettings, redactionOf } from "./serve-settings.ts"
 import { openStateDirectory, type StateDirectory } from "./state-directory.ts"
 
+/** What is half known of a secret in an output is known by these patterns only. */
+const otherPatterns =
+  "The patterns in --redact-file have changed since the service was started: put the old ones " +
+  "back for the upgrade, or stop the service and start it again."
+
 /** What a service writes down, and by which rules. */
 export type ServiceRecord = {
+  startedAt: string
   state: StateDirectory
   policy: PolicyWatch
   redaction: Redaction | null
@@ -30,17 +37,21 @@ export function openRecord(
   options: ServeOptions,
   clock: Clock,
   owner: AsyncDisposableStack,
+  handed: Pick<Handover, "lockFd" | "startedAt" | "redaction"> | null,
 ): Result<ServiceRecord, string> {
   // Before anything is opened: a service without its patterns would record what it must not.
   const redaction = redactionOf(config)
   if (!redaction.ok) return redaction
+  const patterns = redaction.value?.fingerprint ?? null
+  if (handed !== null && handed.redaction !== patterns) return fail(otherPatterns)
   const holder = {
     pid: process.pid,
     startTicks: readStat(process.pid)?.startTicks ?? 0,
     version: options.version,
-    startedAt: clock.now().toISOString(),
+    startedAt: handed?.startedAt ?? clock.now().toISOString(),
   }
-  const state = openStateDirectory(config.stateDir, holder, config.ballastBytes, tryLock)
+  const lockFd = handed?.lockFd ?? null
+  const state = openStateDirectory(config.stateDir, holder, config.ballastBytes, tryLock, lockFd)
   if (!state.ok) return state
   owner.use(state.value)
   const policy = watchPolicy(config, options)
@@ -55,6 +66,7 @@ export function openRecord(
   const key = loadOrCreateSigningKey(state.value.path)
   if (!key.ok) return fail(key.failure.message)
   return ok({
+    startedAt: holder.startedAt,
     state: state.value,
     policy: policy.value,
     redaction: redaction.value,

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { AuditLogSettings } from "../audit/audit-log.ts"
 import type { Config } from "../config.ts"
+import { canonicalText } from "../execution/canonical-text.ts"
 import { isErrno } from "../execution/errno.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { ResourceLimits } from "../execution/spec.ts"
@@ -124,6 +125,7 @@ export function gatewaySettings(
   config: Config,
   options: ServiceSurroundings,
   state: StateDirectory,
+  handedPort: number | null,
 ): GatewaySettings {
   return {
     stateDir: state.path,
@@ -132,7 +134,7 @@ export function gatewaySettings(
     transcriptsPath: state.transcriptsPath,
     listen: {
       hosts: config.port === null ? [] : config.hosts,
-      port: config.port ?? 0,
+      port: handedPort ?? config.port ?? 0,
       tls: tlsFiles(config),
     },
     clientCertScopes: config.clientCertScopes,
@@ -175,12 +177,5 @@ function trustsLoopback(config: Config): boolean {
 export function fingerprint(request: ExecuteParams): string {
   // How output travels is no part of what runs: a client may come back with another encoding.
   const { idempotency_key: _, acknowledges: __, encoding: ___, ...rest } = request
-  return createHash("sha256").update(canonical(rest)).digest("hex")
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([name, one]) => `${JSON.stringify(name)}:${canonical(one)}`).join(",")}}`
+  return createHash("sha256").update(canonicalText(rest)).digest("hex")
 }

@@ -1,17 +1,13 @@
 import { randomBytes } from "node:crypto"
-import { clearTextWarning, type Exposure, openNetworkProblem } from "../access/open-network.ts"
-import { TokenBook } from "../access/token-book.ts"
 import type { Config } from "../config.ts"
 import { executionIdFrom } from "../execution/id.ts"
-import type { ExecutionRecord } from "../execution/record.ts"
 import { JournalFullError } from "../journal/journal-failure.ts"
 import { CollectionPace } from "../process/collection-pace.ts"
 import type { Forest } from "../process/forest.ts"
 import { rememberTrees } from "../process/remember-trees.ts"
 import { signalNumber } from "../process/signals.ts"
 import { spawnGateway } from "../process/spawn-gateway.ts"
-import { endLeftovers } from "../process/sweep.ts"
-import { endNotes, startNote } from "./audit-notes.ts"
+import { startNote } from "./audit-notes.ts"
 import { AuditedKeeper } from "./audited-keeper.ts"
 import { type EnduringJournal, enduringJournal } from "./enduring-journal.ts"
 import { every } from "./every.ts"
@@ -20,20 +16,22 @@ import { createHousekeeping } from "./housekeeping.ts"
 import { Keeper } from "./keeper.ts"
 import { News } from "./news.ts"
 import type { Log } from "./ports.ts"
-import { recover } from "./recovery.ts"
-import { type Machine, openMachine } from "./serve-machine.ts"
+import { goOn, handedOverBy, reportUpgrade } from "./serve-go-on.ts"
+import type { Machine } from "./serve-machine.ts"
+import { openService } from "./serve-open.ts"
 import type { ServeOptions } from "./serve-options.ts"
-import { openRecord, type ServiceRecord } from "./serve-record.ts"
+import type { ServiceRecord } from "./serve-record.ts"
 import {
   fingerprint,
   gatewaySettings,
   keeperSettings,
   retentionSettings,
 } from "./serve-settings.ts"
+import { upgradeAtSignal } from "./serve-upgrade.ts"
 import type { StateDirectory } from "./state-directory.ts"
 import { supervisionEvents } from "./supervision-events.ts"
 import { systemClock as clock } from "./system-clock.ts"
-import { untilToldToEnd } from "./told-to-end.ts"
+import { watchForEnd } from "./told-to-end.ts"
 
 const housekeepingMs = 30_000
 const collectEveryBytes = 48 * 1024 * 1024
@@ -45,28 +43,28 @@ const fullDiskCheckMs = 100
 
 /** Runs the service until it is told to end; answers the exit code. */
 export async function serve(config: Config, options: ServeOptions): Promise<number> {
-  const { logger: log, say } = options
+  const { logger: log, say, takeOver } = options
   await using stack = new AsyncDisposableStack()
-  const recordOpened = openRecord(config, options, clock, stack)
-  if (!recordOpened.ok) return refuse(say, recordOpened.failure)
-  const record = recordOpened.value
+  // Before anything that was handed over is closed here.
+  const goBack = (why: string) => takeOver?.goBackUnlessAccepted(options.env, why)
+  const opened = await openService(config, options, stack).catch((error: unknown) => {
+    goBack(String(error))
+    throw error
+  })
+  if (!opened.ok) {
+    goBack(opened.failure)
+    return refuse(say, opened.failure)
+  }
+  const { record, machine, lost, handover } = opened.value
   const { state, audit } = record
-  const machineOpened = openMachine(config, record, stack)
-  if (!machineOpened.ok) return refuse(say, machineOpened.failure)
-  const machine = machineOpened.value
-  const problem = exposureProblem(config, state, say)
-  if (problem !== null) return refuse(say, problem)
-
-  const lost = await recoverLost(record, machine, log)
-  if (lost === null) return refuse(say, `The disk of ${state.path} is full: free some space first.`)
 
   const running = runKeeper(config, record, machine, log)
-  const { keeper, audited, news, keepHouse } = running
+  const { keeper, audited, enduring, news, keepHouse } = running
   let gatewayPid: number | null = null
   const remember = () => rememberTrees(state.path, machine.containment, machine.forest, gatewayPid)
   const gateway = new GatewayProcess({
     start: spawnGateway(options, machine.reaper, () => log.relay("gateway")),
-    settings: gatewaySettings(config, options, state),
+    settings: gatewaySettings(config, options, state, handover?.port ?? null),
     keeper,
     audited,
     news,
@@ -78,8 +76,19 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     },
   })
   stack.defer(() => gateway.close())
+  let port: number | null = handover?.port ?? null
+  const told = watchForEnd({
+    isIdle: () => isIdle(keeper, gateway),
+    exitWhenIdleMs: config.exitWhenIdleMs,
+    checkMs: idleCheckMs,
+  })
+  const service = { options, record, machine, clock, keeper, audited, enduring, gateway }
+  const upgrades = upgradeAtSignal({ ...service, port: () => port, endSignal: told.signal }, stack)
+  const wentOn = handover && goOn(handover, keeper, options)
   const listening = await gateway.open()
-  if (!listening.ok) return refuse(say, listening.failure.message)
+  // Those that were handed over are worth more than a door: it is tried again and again.
+  if (!listening.ok && handover === null) return refuse(say, listening.failure.message)
+  if (listening.ok) port = listening.value
 
   stack.use(every(housekeepingMs, log, keepHouse))
   stack.use(every(surveyMs, log, () => keeper.disk.needsTidying() && keepHouse()))
@@ -89,17 +98,15 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const { mode: containment } = machine.containment
   const facts = { containment, lost }
   const policy = record.policy.rules().policy.kind
-  const started = { ...facts, version: options.version, policy }
-  audit.note(startNote(started, { hosts: config.hosts, port: listening.value }))
-  log.info({ ...facts, stateDir: state.path, port: listening.value }, "service ready")
-  say(readyLine(listening.value, config, state))
+  const started = { ...facts, version: options.version, policy, ...handedOverBy(handover) }
+  audit.note(startNote(started, { hosts: config.hosts, port }))
+  log.info({ ...facts, stateDir: state.path, port }, "service ready")
+  if (handover && wentOn) reportUpgrade(handover, wentOn, options, state.path)
+  say(readyLine(port, config, state))
 
-  const why = await untilToldToEnd({
-    isIdle: () => isIdle(keeper, gateway),
-    exitWhenIdleMs: config.exitWhenIdleMs,
-    checkMs: idleCheckMs,
-  })
-  log.info({ why: why.reason, executions: keeper.size }, "service shuts down")
+  const why = await told.end
+  await upgrades.settled()
+  log.info({ why: why.reason, executions: keeper.live.size }, "service shuts down")
   gateway.drain()
   why.onSecondSignal(() => keeper.hurry())
   using _grace = clock.after(shutdownGraceMs(config), () => keeper.hurry())
@@ -111,45 +118,9 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   audited.flush()
   const what = { why: why.reason, recorded: isRecorded }
   audit.note({ event: "service-ended", outcome: "happened", what })
-  if (!isRecorded) log.error({ executions: keeper.size }, "disk full: ends are not journaled")
+  if (!isRecorded) log.error({ executions: keeper.live.size }, "disk full: ends are not journaled")
   log.info({}, "service ended")
   return isRecorded ? 0 : 1
-}
-
-/** Whether others could reach the service without showing who they are; warns of clear text. */
-function exposureProblem(
-  config: Config,
-  state: StateDirectory,
-  say: (text: string) => void,
-): string | null {
-  const tokens = new TokenBook(state.path, ({ message }) => say(`cc-executor: ${message}`))
-  const exposure: Exposure = {
-    hosts: config.port === null ? [] : config.hosts,
-    hasTokens: tokens.hasUsable(clock.now()),
-    asksForCertificates: config.tlsClientCa !== null,
-    speaksTls: config.tlsCert !== null,
-  }
-  const warning = clearTextWarning(exposure)
-  if (warning !== null) say(`cc-executor: ${warning}`)
-  return openNetworkProblem(exposure)
-}
-
-/** Ends what an earlier service left, and records it; how many, or null when the disk is full. */
-async function recoverLost(
-  { state, journal, transcripts, signer, redaction, audit }: ServiceRecord,
-  { containment }: Machine,
-  log: Log,
-): Promise<number | null> {
-  const sweep = (left: readonly ExecutionRecord[]) =>
-    endLeftovers(state.path, containment.cgroupBase, left)
-  const lost = await recover({ journal, transcripts, signer, clock, redaction, sweep }).catch(
-    unlessFull,
-  )
-  for (const record of lost ?? []) {
-    log.warn({ executionId: record.id, state: record.state }, "execution lost")
-    for (const note of endNotes(record)) audit.note(note)
-  }
-  return lost?.length ?? null
 }
 
 type Running = {
@@ -180,7 +151,7 @@ function runKeeper(
     closeReserve: () => state.retakeBallast(),
   })
   const pace = new CollectionPace(collectEveryBytes)
-  const news: News = new News((id) => keeper.find(id)?.transcriptFacts ?? null, clock)
+  const news: News = new News((id) => keeper.live.find(id)?.transcriptFacts ?? null, clock)
   const keeper: Keeper = new Keeper(keeperSettings(config, policy.rules, containment), {
     ...supervisionEvents({
       log,
@@ -221,7 +192,7 @@ async function untilOnlyTheDiskIsMissing(
   { keeper, enduring }: Running,
 ): Promise<void> {
   await Bun.sleep(config.shutdownGraceMs)
-  while (keeper.size > enduring.waitingEnds()) await Bun.sleep(fullDiskCheckMs)
+  while (keeper.live.size > enduring.waitingEnds()) await Bun.sleep(fullDiskCheckMs)
 }
 
 function refuse(say: (text: string) => void, why: string): number {
@@ -247,12 +218,7 @@ function shutdownGraceMs(config: Config): number {
 }
 
 function isIdle(keeper: Keeper, gateway: GatewayProcess): boolean {
-  return keeper.size === 0 && gateway.connections === 0
-}
-
-function unlessFull(error: unknown): null {
-  if (isJournalFull(error)) return null
-  throw error
+  return keeper.live.size === 0 && gateway.connections === 0
 }
 
 function isJournalFull(error: unknown): boolean {

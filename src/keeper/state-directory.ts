@@ -14,9 +14,12 @@ import {
 import { join } from "node:path"
 import { isErrno } from "../execution/errno.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
+import { migrateState } from "./state-schema.ts"
 
 export type StateDirectory = Disposable & {
   path: string
+  /** Holds the lock: who has it open holds the directory. */
+  lockFd: number
   socketPath: string
   journalPath: string
   transcriptsPath: string
@@ -35,13 +38,14 @@ export function openStateDirectory(
   owner: { pid: number; startTicks: number; version: string; startedAt: string },
   ballastBytes: number,
   tryLock: (fd: number) => boolean,
+  handedLockFd: number | null,
 ): Result<StateDirectory, string> {
   const lockPath = join(path, "lock")
   let lockFd: number
   try {
     mkdirSync(join(path, "transcripts"), { recursive: true, mode: 0o700 })
     chmodSync(path, 0o700)
-    lockFd = openSync(lockPath, "a+", 0o600)
+    lockFd = handedLockFd ?? openSync(lockPath, "a+", 0o600)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return fail(
@@ -60,8 +64,13 @@ export function openStateDirectory(
   try {
     // What a start must write has room then; housekeeping takes the reserve back when it can.
     if (directory.freeBytes() < ballastBytes) directory.dropBallast()
+    const migrated = migrateState(path, owner.version)
+    if (!migrated.ok) {
+      directory[Symbol.dispose]()
+      return migrated
+    }
     ftruncateSync(lockFd, 0)
-    writeSync(lockFd, JSON.stringify(owner))
+    writeSync(lockFd, JSON.stringify({ ...owner, upgrades: true }))
     directory.restoreBallast()
   } catch (error) {
     directory[Symbol.dispose]()
@@ -76,7 +85,7 @@ class LockedDirectory implements StateDirectory {
   readonly socketPath: string
   readonly journalPath: string
   readonly transcriptsPath: string
-  readonly #lockFd: number
+  readonly lockFd: number
   readonly #ballastPath: string
   readonly #ballastBytes: number
 
@@ -86,7 +95,7 @@ class LockedDirectory implements StateDirectory {
     this.journalPath = join(path, "journal.sqlite")
     this.transcriptsPath = join(path, "transcripts")
     this.#ballastPath = join(path, "ballast")
-    this.#lockFd = lockFd
+    this.lockFd = lockFd
     this.#ballastBytes = ballastBytes
   }
 
@@ -123,8 +132,8 @@ class LockedDirectory implements StateDirectory {
     // The socket's file is the gateway's; should that have been killed, it is still ours to tidy.
     rmSync(this.socketPath, { force: true })
     // The lock's file stays: whoever waits for it may have it open already.
-    ftruncateSync(this.#lockFd, 0)
-    closeSync(this.#lockFd)
+    ftruncateSync(this.lockFd, 0)
+    closeSync(this.lockFd)
   }
 }
 

@@ -12,8 +12,8 @@ export type SupervisionSettings = {
 
 export type SupervisionPorts = {
   clock: Clock
-  spawner: Pick<Spawner, "spawn">
-  transcripts: Pick<TranscriptStore, "create">
+  spawner: Pick<Spawner, "spawn" | "adopt">
+  transcripts: Pick<TranscriptStore, "create" | "resume">
   /** Null where no patterns are set. */
   redaction: Redaction | null
   /** Writes an event and the record as it is after it. Called before anybody is told. */

@@ -1,15 +1,16 @@
+import type { HandedExecution } from "../execution/handover.ts"
 import type { ExecutionRecord, Position, Survivor } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import type { TerminalSize } from "../execution/spec.ts"
 import { type ExecutionEvent, type StopCause, transition } from "../execution/state.ts"
 import { type Failure, failure, withDetails } from "../protocol/failure.ts"
 import type { InputResult } from "../protocol/methods.ts"
+import { AttendedChild } from "./attended-child.ts"
 import { leavesNothing, lingerUntilEmpty, readToTheEnd } from "./draining.ts"
 import { endedRecord } from "./ended-record.ts"
-import { InputQueue } from "./input-queue.ts"
 import { Lease } from "./lease.ts"
 import type { Child, Launch, TranscriptWriter } from "./ports.ts"
-import { Recorder } from "./recorder.ts"
+import type { Recorded, RecorderEvents } from "./recorder.ts"
 import { RunningClocks } from "./running-clocks.ts"
 import { nothingStopped, type StopReport, stopAtAnyRate, stopTree } from "./stopping.ts"
 import type { SupervisionPorts, SupervisionSettings } from "./supervision-ports.ts"
@@ -27,9 +28,7 @@ export class Supervision {
   readonly #lease: Lease | null
   #record: ExecutionRecord
   #child: Child | null = null // from its start until its end
-  #input: InputQueue | null = null
-  #transcript: TranscriptWriter | null = null
-  #recorder: Recorder | null = null
+  #attended: AttendedChild | null = null // from its start on
   #stop: Promise<StopReport> | null = null
   /** One steering at a time: a freeze, a thaw and a stop never work against each other. */
   readonly #turns = new Turns()
@@ -59,14 +58,17 @@ export class Supervision {
       ...this.#record,
       ...this.#clocks.read(),
       transcript: this.transcriptFacts,
-      redacted: this.#record.redacted && { ...this.#record.redacted, ...this.#recorder?.redacted },
-      stdinBytes: this.#input?.taken ?? 0,
+      redacted: this.#record.redacted && {
+        ...this.#record.redacted,
+        ...this.#attended?.recorder?.redacted,
+      },
+      stdinBytes: this.#attended?.input?.taken ?? 0,
     }
   }
 
   /** What advances with every read: cheaper than the whole record. */
   get transcriptFacts() {
-    return this.#transcript?.facts() ?? this.#record.transcript
+    return this.#attended?.transcript?.facts() ?? this.#record.transcript
   }
 
   /** Spawns the child. Where that fails, the record is left as it was: `starting`. */
@@ -82,14 +84,53 @@ export class Supervision {
     const transcript = transcripts.create(id, spec.budget, () =>
       this.#ports.journal(null, this.record),
     )
-    this.#child = child
-    this.#transcript = transcript
-    this.#input = child.input && new InputQueue(child.input, () => this.#clocks.active())
+    const attended = this.#attend(new AttendedChild(child, () => this.#clocks.active()))
     this.#record = { ...this.#record, leader: child.leader, startedAt: clock.now().toISOString() }
     this.#clocks.start()
     this.#lease?.begin()
-    this.#supervise(child, transcript).catch((error: unknown) => this.#broken(child, error))
+    this.#supervise(attended, transcript).catch((error: unknown) => this.#broken(child, error))
     return ok(this.record)
+  }
+
+  /** Goes on with an execution that the program before this one has started. */
+  adopt(handed: HandedExecution): void {
+    const { spec, state, stdinBytes: taken } = this.#record
+    const exit = state.kind === "draining" ? state.exit : null
+    const { terminal } = spec
+    const child = this.#ports.spawner.adopt(this.#record.id, handed.child, { terminal, exit })
+    const before = { taken, isClosed: handed.isInputClosed }
+    const attended = this.#attend(new AttendedChild(child, () => this.#clocks.active(), before))
+    this.#clocks.start(handed.clocks)
+    if (state.kind === "paused") this.#clocks.pause()
+    this.#lease?.begin()
+    this.#goOn(attended, handed).catch((error: unknown) => this.#broken(child, error))
+  }
+
+  /** Leaves it to the program that takes this process over; resolves when nothing is in hand. */
+  async release(): Promise<void> {
+    await this.#attended?.release()
+  }
+
+  /** What that program needs to go on; null as long as something else has to happen first. */
+  handOver(): Omit<HandedExecution, "exempt"> | null {
+    const parts = this.#attended?.handOver() ?? null
+    const isExitKnown = this.#child?.hasBeenWaitedFor() === true
+    if (isExitKnown && this.#record.state.kind !== "draining") return null // it soon will be
+    return parts && { record: this.record, clocks: this.#clocks.handOver(), ...parts }
+  }
+
+  /** Whether nothing is under way that only this program can finish. */
+  get canBeReleased(): boolean {
+    if (this.#record.state.kind === "queued") return true
+    const isRecording = this.#child !== null && this.#attended?.recorder !== null
+    return isRecording && this.#turns.areIdle
+  }
+
+  /** Whether nothing is under way at all. */
+  get isAtRest(): boolean {
+    const { kind } = this.#record.state
+    const isQuiet = kind === "queued" || kind === "running" || kind === "paused"
+    return isQuiet && this.canBeReleased
   }
 
   /** The end of an execution that never ran. */
@@ -145,19 +186,18 @@ export class Supervision {
     offset: number | undefined,
   ): Promise<Result<InputResult, Failure>> {
     if (this.#child === null) return wrongState(this.#record.state, "given input")
-    if (this.#input === null) return noInput(this.#record.state)
-    const taken = await this.#input.write(data, end, offset)
+    const input = this.#attended?.input ?? null
+    if (input === null) return noInput(this.#record.state)
+    const taken = await input.write(data, end, offset)
     if (taken.ok || taken.failure.reason !== "WRONG_STATE") return taken
     return fail(withDetails(taken.failure, { state: this.#record.state.kind }))
   }
 
   resize(size: TerminalSize): Result<Record<string, never>, Failure> {
-    const child = this.#child
     const { spec, state } = this.#record
-    if (child === null) return wrongState(state, "resized")
+    if (this.#child === null) return wrongState(state, "resized")
     if (spec.terminal === null) return noTerminal(state)
-    child.resize(size)
-    this.#transcript?.appendResize(size, this.#ports.clock.now())
+    this.#attended?.resize(size, this.#ports.clock.now())
     this.#record = { ...this.#record, spec: { ...spec, terminal: size } }
     return ok({})
   }
@@ -165,7 +205,7 @@ export class Supervision {
   /** Who holds the lease of `on_disconnect: cancel`, and what every driver has taken. */
   setDrivers(holders: number, floor: Position | null): void {
     this.#lease?.setHolders(holders)
-    this.#recorder?.setFloor(floor)
+    this.#attended?.setFloor(floor)
   }
 
   /** Ends the tree; the report comes when it is gone. Asked again, the first stop answers. */
@@ -183,12 +223,41 @@ export class Supervision {
     this.#hurry.abort()
   }
 
-  async #supervise(child: Child, transcript: TranscriptWriter): Promise<void> {
+  #attend(attended: AttendedChild): AttendedChild {
+    this.#child = attended.child
+    this.#attended = attended
+    return attended
+  }
+
+  async #goOn(attended: AttendedChild, handed: HandedExecution): Promise<void> {
+    const { id, spec, state, transcript: facts } = this.#record
+    const { child } = attended
+    const written = { ...handed.transcript, facts }
+    const transcript = await this.#ports.transcripts.resume(id, spec.budget, written, () =>
+      this.#ports.journal(null, this.record),
+    )
+    // A freeze that was under way has nobody left to wait for it.
+    if (state.kind === "running") child.tree.thaw()
+    const isStopped =
+      state.kind === "stopping" || (state.kind === "draining" && state.cause !== null)
+    if (isStopped) this.#stop ??= this.#stopTree(child, null)
+    await this.#supervise(attended, transcript, handed)
+  }
+
+  async #supervise(
+    attended: AttendedChild,
+    transcript: TranscriptWriter,
+    before?: Recorded,
+  ): Promise<void> {
+    const { child } = attended
     this.#apply({ kind: "started", pid: child.leader.pid })
-    const recorder = (this.#recorder = this.#recordOutput(child, transcript))
+    const { spec } = this.#record
+    const settings = { ...spec, ...this.#settings, redaction: this.#ports.redaction }
+    const { clock } = this.#ports
+    const recorder = attended.record(transcript, settings, clock, this.#recorderEvents(), before)
     const exit = await Promise.race([child.exited, this.#unkillable.promise, recorder.failed])
     this.#clocks.stop()
-    this.#input?.close()
+    attended.input?.close()
     if (Array.isArray(exit)) {
       this.#record = { ...this.#record, survivors: exit }
       await recorder.abandon()
@@ -204,7 +273,7 @@ export class Supervision {
     if (isAllOver && !wasStopped) return this.#end(exited, { kind: "emptied" })
     this.#apply(exited)
     const report = await this.#emptyTree(child)
-    await readToTheEnd(recorder, this.#settings.lingerMs, this.#ports.clock, this.#hurry.signal)
+    await readToTheEnd(recorder, this.#settings.lingerMs, clock, this.#hurry.signal)
     this.#record = {
       ...this.#record,
       survivors: report.survivors,
@@ -236,10 +305,9 @@ export class Supervision {
     return report
   }
 
-  #recordOutput(child: Child, transcript: TranscriptWriter): Recorder {
-    const { id, spec } = this.#record
-    const settings = { ...spec, ...this.#settings, redaction: this.#ports.redaction }
-    return new Recorder(child.outputs, transcript, settings, this.#ports.clock, {
+  #recorderEvents(): RecorderEvents {
+    const { id } = this.#record
+    return {
       advanced: (bytes) => {
         if (bytes > 0) this.#clocks.active()
         this.#ports.advanced(id, bytes)
@@ -251,7 +319,7 @@ export class Supervision {
       },
       diskFull: () => void this.stop("disk-full"),
       outputLimit: () => void this.stop("output-limit"),
-    })
+    }
   }
 
   /** Must not fail itself: whoever waits for the end would wait for ever. */
@@ -260,7 +328,7 @@ export class Supervision {
     told(error)
     this.#stop = stopAtAnyRate(child, this.#settings.killLimitMs, this.#ports.clock, told)
     const report = await this.#stop
-    await this.#recorder?.abandon()
+    await this.#attended?.recorder?.abandon()
     this.#clocks.stop()
     this.#record = { ...this.#record, ...report }
     const why = error instanceof Error ? error.message : String(error)
@@ -271,7 +339,7 @@ export class Supervision {
   /** Order: the last byte, on disk; the end, journaled with its receipt; then everybody is told. */
   async #end(...events: ExecutionEvent[]): Promise<void> {
     this.#lease?.[Symbol.dispose]()
-    const transcript = this.#transcript
+    const transcript = this.#attended?.transcript ?? null
     await transcript?.sync().catch((error: unknown) => this.#ports.broke(this.record, error))
     const ending = {
       use: this.#child?.use() ?? this.#record.use,

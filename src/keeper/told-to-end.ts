@@ -7,43 +7,49 @@ export type EndReason = {
 /** Ctrl-C under npm arrives twice, once from the terminal and once passed on: that is one wish. */
 const sameWishMs = 500
 
+export type EndWatch = {
+  end: Promise<EndReason>
+  /** The first signal that asked for it. */
+  signal: () => "SIGTERM" | "SIGINT" | null
+}
+
 /** Waits for a signal, or for idleness where the configuration says that it ends the service. */
-export function untilToldToEnd(options: {
+export function watchForEnd(options: {
   isIdle: () => boolean
   exitWhenIdleMs: number | null
   checkMs: number
-}): Promise<EndReason> {
+}): EndWatch {
   const { exitWhenIdleMs } = options
-  return new Promise((resolve) => {
-    let firstSignalMs: number | null = null
-    let hurry: (() => void) | null = null
-    let idleSinceMs: number | null = null
-    const end = (reason: string) => {
-      if (idleCheck !== null) clearInterval(idleCheck)
-      resolve({
-        reason,
-        onSecondSignal(run) {
-          hurry = run
-        },
-      })
-    }
-    const signalled = (signal: string) => {
-      const nowMs = performance.now()
-      if (firstSignalMs === null) {
-        firstSignalMs = nowMs
-        end(signal)
-      } else if (nowMs - firstSignalMs > sameWishMs) hurry?.()
-    }
-    const check = (limitMs: number) => {
-      if (!options.isIdle()) idleSinceMs = null
-      else idleSinceMs ??= performance.now()
-      if (idleSinceMs !== null && performance.now() - idleSinceMs >= limitMs) end("idle")
-    }
-    const idleCheck =
-      exitWhenIdleMs === null ? null : setInterval(check, options.checkMs, exitWhenIdleMs)
-    process.on("SIGTERM", signalled)
-    process.on("SIGINT", signalled)
-    // A terminal that closes is no reason to end what may run for hours.
-    process.on("SIGHUP", () => undefined)
-  })
+  const { promise, resolve } = Promise.withResolvers<EndReason>()
+  let first: { signal: "SIGTERM" | "SIGINT"; atMs: number } | null = null
+  let hurry: (() => void) | null = null
+  let idleSinceMs: number | null = null
+  const end = (reason: string) => {
+    if (idleCheck !== null) clearInterval(idleCheck)
+    resolve({
+      reason,
+      onSecondSignal(run) {
+        hurry = run
+      },
+    })
+  }
+  const signalled = (signal: "SIGTERM" | "SIGINT") => {
+    const nowMs = performance.now()
+    if (first === null) {
+      first = { signal, atMs: nowMs }
+      end(signal)
+    } else if (nowMs - first.atMs > sameWishMs) hurry?.()
+  }
+  const check = (limitMs: number) => {
+    if (!options.isIdle()) idleSinceMs = null
+    else idleSinceMs ??= performance.now()
+    if (idleSinceMs !== null && performance.now() - idleSinceMs >= limitMs) end("idle")
+  }
+  const idleCheck =
+    exitWhenIdleMs === null ? null : setInterval(check, options.checkMs, exitWhenIdleMs)
+  process.on("SIGTERM", () => signalled("SIGTERM"))
+  process.on("SIGINT", () => signalled("SIGINT"))
+  // A terminal that closes is no reason to end what may run for hours.
+  process.on("SIGHUP", () => undefined)
+  return { end: promise, signal: () => first?.signal ?? null }
 }

@@ -14,9 +14,10 @@ export class BestEffortTree implements ProcessTree {
   readonly #forest: Forest
   readonly #frozen = new Map<number, ProcessIdentity>()
 
-  constructor(id: ExecutionId, forest: Forest) {
+  constructor(id: ExecutionId, forest: Forest, frozen: readonly ProcessIdentity[] = []) {
     this.#id = id
     this.#forest = forest
+    for (const member of frozen) this.#frozen.set(member.pid, member)
   }
 
   members(): ProcessIdentity[] {
@@ -54,6 +55,10 @@ export class BestEffortTree implements ProcessTree {
   thaw(): void {
     for (const member of this.#frozen.values()) signalProcess(member, SIGCONT)
     this.#frozen.clear()
+  }
+
+  frozen(): ProcessIdentity[] {
+    return [...this.#frozen.values()].map(({ pid, startTicks }) => ({ pid, startTicks }))
   }
 
   describe(process: ProcessIdentity): Survivor {

@@ -12,6 +12,7 @@ export type CgroupBase = {
   enforceable: ReadonlySet<LimitName>
 }
 
+export const limitNames: readonly LimitName[] = ["memoryBytes", "cpus", "pids"]
 const controllerOf: Record<LimitName, string> = { memoryBytes: "memory", cpus: "cpu", pids: "pids" }
 const ourControllers = new Set(Object.values(controllerOf))
 const cpuPeriodUs = 100_000
@@ -42,10 +43,14 @@ export function openCgroupBase(instance: string): Result<CgroupBase, string> {
   return ok({ path, enforceable: enableControllers(path, join(mount, own)) })
 }
 
+export function cgroupOf(base: Pick<CgroupBase, "path">, id: ExecutionId): string {
+  return join(base.path, id)
+}
+
 /** Makes an execution's cgroup with its limits, before anything runs in it. */
 export function makeCgroup(base: CgroupBase, id: ExecutionId, limits: ResourceLimits): string {
   const { enforceable } = base
-  const path = join(base.path, id)
+  const path = cgroupOf(base, id)
   mkdirSync(path, { recursive: true }) // the base too, should somebody have tidied it up
   try {
     limitCgroup(path, {
@@ -93,8 +98,7 @@ function enableControllers(base: string, own: string): ReadonlySet<LimitName> {
   if (available(base).size === 0 && available(own).size > 0 && stepAside(base)) handDown(own)
   handDown(base)
   const granted = available(base, "cgroup.subtree_control")
-  const names: LimitName[] = ["memoryBytes", "cpus", "pids"]
-  return new Set(names.filter((name) => granted.has(controllerOf[name])))
+  return new Set(limitNames.filter((name) => granted.has(controllerOf[name])))
 }
 
 function stepAside(base: string): boolean {

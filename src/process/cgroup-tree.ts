@@ -63,6 +63,10 @@ export class CgroupTree implements ProcessTree {
     this.#write("cgroup.freeze", "0")
   }
 
+  frozen(): ProcessIdentity[] {
+    return []
+  }
+
   use(): ResourceUse {
     const cpu = readIfThere(join(this.#path, "cpu.stat")) ?? ""
     const peak = readIfThere(join(this.#path, "memory.peak"))

@@ -1,3 +1,4 @@
+import type { HandedForest } from "../execution/handover.ts"
 import type { ExecutionId } from "../execution/id.ts"
 import type { ProcessIdentity } from "../execution/record.ts"
 import { allPids, isAlive, type ProcessStat, readEnvironment, readStat } from "./proc.ts"
@@ -45,11 +46,42 @@ export class Forest {
   readonly #ownSession = readStat(process.pid)?.session
   #lastLook = neverLooked
 
-  constructor(isOwnChild: (pid: number) => boolean) {
+  constructor(isOwnChild: (pid: number) => boolean, handed: HandedForest | null = null) {
     this.#isOwnChild = isOwnChild
-    for (const { pid, parent, startTicks } of liveProcesses().values()) {
-      if (parent === process.pid && !isOwnChild(pid)) this.#bystanders.set(pid, startTicks)
+    if (handed === null) this.#noteBystanders()
+    else this.#takeOver(handed)
+  }
+
+  /** All that was learned, but what one look at /proc tells again. */
+  handOver(): HandedForest {
+    const listed = (known: ReadonlyMap<number, number>) =>
+      [...known].map(([pid, startTicks]) => ({ pid, startTicks }))
+    return {
+      trees: [...this.#trees].map(([id, tree]) => ({ id, ...tree, seen: listed(tree.seen) })),
+      strays: [...this.#strays.values()].map(({ identity, suspects }) => ({
+        identity,
+        suspects: [...suspects],
+      })),
+      bystanders: listed(this.#bystanders),
     }
+  }
+
+  #noteBystanders(): void {
+    for (const { pid, parent, startTicks } of liveProcesses().values()) {
+      if (parent === process.pid && !this.#isOwnChild(pid)) this.#bystanders.set(pid, startTicks)
+    }
+  }
+
+  #takeOver({ trees, strays, bystanders }: HandedForest): void {
+    const byPid = (seen: readonly ProcessIdentity[]) =>
+      new Map(seen.map(({ pid, startTicks }) => [pid, startTicks]))
+    for (const { id, leader, hasSession, seen } of trees) {
+      this.#trees.set(id, { leader, hasSession, seen: byPid(seen) })
+    }
+    for (const { identity, suspects } of strays) {
+      this.#strays.set(identity.pid, { identity, suspects: new Set(suspects) })
+    }
+    for (const [pid, startTicks] of byPid(bystanders)) this.#bystanders.set(pid, startTicks)
   }
 
   get isEmpty(): boolean {

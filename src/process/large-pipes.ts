@@ -1,5 +1,6 @@
-import { growPipe } from "./libc.ts"
+import { growPipe, pipeBytes } from "./libc.ts"
 
+const usualBytes = 65_536
 const largeBytes = 262_144
 const mostLarge = 8
 let large = 0
@@ -9,17 +10,20 @@ const mayGrow = process.getuid?.() === 0
 
 /**
  * Makes a pipe large while few are: a flood is then read in large pieces, at less cost. Some pieces
- * of each pipe are in memory at a time, so that sixty large ones took the keeper to 135 MB. Gives
- * the place back when it is disposed.
+ * of each pipe are in memory at a time, so that sixty large ones took the keeper to 135 MB.
  */
-export function enlarge(readFd: number): Disposable {
-  if (!mayGrow || large >= mostLarge) return { [Symbol.dispose]: () => undefined }
-  growPipe(readFd, largeBytes)
-  large += 1
+export function enlarge(readFd: number): void {
+  if (mayGrow && large < mostLarge) growPipe(readFd, largeBytes)
+}
+
+/** Counts a pipe among the large ones, if it is one, until disposed. */
+export function countIfLarge(readFd: number): Disposable {
+  const share = pipeBytes(readFd) > usualBytes ? 1 : 0
+  large += share
   let isGivenBack = false
   return {
     [Symbol.dispose]() {
-      if (!isGivenBack) large -= 1
+      if (!isGivenBack) large -= share
       isGivenBack = true
     },
   }

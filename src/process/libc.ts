@@ -1,5 +1,6 @@
 import { dlopen, FFIType, ptr, read } from "bun:ffi"
 import { getSystemErrorMap } from "node:util"
+import type { TerminalSize } from "../execution/spec.ts"
 
 const { symbols } = openLibc()
 
@@ -12,7 +13,9 @@ function openLibc() {
       args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64],
       returns: FFIType.i32,
     },
-    waitpid: { args: [FFIType.i32, FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+    wait4: { args: [FFIType.i32, FFIType.ptr, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
+    dup3: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+    ioctl: { args: [FFIType.i32, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
     syscall: {
       args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64],
       returns: FFIType.i64,
@@ -40,6 +43,8 @@ const O_NONBLOCK = 0o4000
 const F_SETFL = 4
 const F_DUPFD_CLOEXEC = 1030
 const F_SETPIPE_SZ = 1031
+const F_GETPIPE_SZ = 1032
+const TIOCSWINSZ = 0x5414n
 const LOCK_EX = 2
 const LOCK_NB = 4
 const WNOHANG = 1
@@ -72,6 +77,10 @@ export function growPipe(fd: number, bytes: number): void {
   symbols.fcntl(fd, F_SETPIPE_SZ, BigInt(bytes))
 }
 
+export function pipeBytes(fd: number): number {
+  return symbols.fcntl(fd, F_GETPIPE_SZ, 0n)
+}
+
 /** Of our end only: the child's is another open file. */
 export function setNonblocking(fd: number): void {
   if (symbols.fcntl(fd, F_SETFL, BigInt(O_NONBLOCK)) !== 0) throw systemError("fcntl")
@@ -82,6 +91,17 @@ export function duplicate(fd: number): number {
   const copy = symbols.fcntl(fd, F_DUPFD_CLOEXEC, 3n)
   if (copy < 0) throw systemError("fcntl")
   return copy
+}
+
+/** From now on a descriptor means what another does, for whoever holds its number. */
+export function replaceDescriptor(replaced: number, by: number): void {
+  if (symbols.dup3(by, replaced, O_CLOEXEC) < 0) throw systemError("dup3")
+}
+
+/** Tells the programs on a terminal, by its master side, how large it is now. */
+export function setTerminalSize(masterFd: number, { cols, rows }: TerminalSize): void {
+  const size = new Uint16Array([rows, cols, 0, 0])
+  if (symbols.ioctl(masterFd, TIOCSWINSZ, ptr(size)) !== 0) throw systemError("ioctl")
 }
 
 /** Takes an exclusive lock on an open file; false when somebody else has it. */
@@ -97,9 +117,19 @@ export function becomeSubreaper(): void {
   if (symbols.prctl(PR_SET_CHILD_SUBREAPER, 1n, 0n, 0n, 0n) !== 0) throw systemError("prctl")
 }
 
-/** Takes a zombie child away. Never for a child of Bun's own, which waits for it itself. */
-export function reap(pid: number): boolean {
-  return symbols.waitpid(pid, null, WNOHANG) === pid
+/** How a child ended, as the kernel tells it, and the processor time that its tree took. */
+export type Waited = { status: number; cpuUserMs: number; cpuSystemMs: number }
+
+/**
+ * Takes a zombie child away; null while it lives, or when it is no child of ours. Never for a child
+ * of Bun's own, which waits for it itself.
+ */
+export function reap(pid: number): Waited | null {
+  const status = new Int32Array(1)
+  const usage = new BigInt64Array(18) // struct rusage: two times of two words each, then counts
+  if (symbols.wait4(pid, ptr(status), WNOHANG, ptr(usage)) !== pid) return null
+  const ms = (at: number) => Number(usage[at] ?? 0n) * 1000 + Number(usage[at + 1] ?? 0n) / 1000
+  return { status: status[0] ?? 0, cpuUserMs: ms(0), cpuSystemMs: ms(2) }
 }
 
 /** A handle that goes on meaning the same process; null when there is none (any more). */
@@ -152,7 +182,7 @@ export function leaveNoCoreFiles(): void {
 
 type SystemError = Error & { code: string }
 
-function systemError(call: string): SystemError {
+export function systemError(call: string): SystemError {
   const location = symbols.__errno_location()
   const errno = location === null ? 0 : read.i32(location)
   const [code, message] = getSystemErrorMap().get(-errno) ?? [`E${errno}`, "unknown error"]

@@ -20,6 +20,11 @@ export class PipeInput implements ChildInput {
     this.#fd = writeFd
   }
 
+  /** Null when it is closed. */
+  get descriptor(): number | null {
+    return this.#isOpen ? this.#fd : null
+  }
+
   async write(bytes: Uint8Array): Promise<number> {
     let taken = 0
     let writes = 0
@@ -48,6 +53,14 @@ export class PipeInput implements ChildInput {
     this.#isOpen = false
     closeSync(this.#fd)
     this.#wake?.()
+  }
+
+  /** Gives the pipe itself to somebody else; what was not written yet never will be. */
+  handOver(): number | null {
+    if (!this.#isOpen) return null
+    this.#isOpen = false
+    this.#wake?.()
+    return this.#fd
   }
 
   #pause(delayMs: number): Promise<void> {

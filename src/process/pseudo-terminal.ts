@@ -2,17 +2,15 @@ import { chownSync } from "node:fs"
 import type { TerminalSize } from "../execution/spec.ts"
 import type { ChildInput, ChildOutput } from "../keeper/ports.ts"
 import { duplicate } from "./libc.ts"
+import { descriptorsOf, openMasters } from "./own-descriptors.ts"
 import { PipeInput } from "./pipe-input.ts"
-import { openMasters } from "./terminal-master.ts"
-
-const endOfTransmission = 4
-const lineFeed = 10
+import { quietTurns, takeFromBun } from "./take-from-bun.ts"
 
 /**
  * The master side of a pseudo-terminal. Its output cannot be made to wait: what the child writes is
  * here at once, so the keeper takes it as fast as it comes.
  */
-export class PseudoTerminal implements ChildOutput, ChildInput {
+export class PseudoTerminal implements ChildOutput {
   /**
    * For Bun.spawn to make the terminal with. Only so does it become the child's controlling one:
    * a terminal made beforehand is passed on, but Ctrl-C and resizes would reach nobody.
@@ -23,7 +21,6 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
   #terminal: Bun.Terminal | null = null
   #number: number | null = null
   #input: ChildInput | null = null
-  #isInsideLine = false
   #ended = false
   #wakeReader: (() => void) | null = null
 
@@ -70,20 +67,15 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
   }
 
   async write(bytes: Uint8Array): Promise<number> {
-    const taken = (await this.#input?.write(bytes)) ?? 0
-    if (taken > 0) this.#isInsideLine = bytes[taken - 1] !== lineFeed
-    return taken
+    return (await this.#input?.write(bytes)) ?? 0
   }
 
-  /**
-   * A terminal has no end of input but the character that says so. Inside a line, the first one
-   * only hands the child what was typed so far.
-   */
-  close(): void {
-    const times = this.#isInsideLine ? 2 : 1
-    this.#isInsideLine = false
-    // What does not fit before the terminal is closed has nobody left to read it.
-    void this.#input?.write(new Uint8Array(times).fill(endOfTransmission))
+  /** After it, what has arrived is still read, and then nothing. */
+  handOver(): number | null {
+    const isOpen = !this.#ended && this.#number !== null
+    const kept = takeFromBun(isOpen ? descriptorsOf(`terminal ${this.#number}`) : [])
+    if (kept !== null) this.#endAfter(quietTurns)
+    return kept
   }
 
   resize(size: TerminalSize): void {
@@ -93,6 +85,11 @@ export class PseudoTerminal implements ChildOutput, ChildInput {
   [Symbol.dispose](): void {
     this.#end()
     if (this.#terminal?.closed === false) this.#terminal.close()
+  }
+
+  #endAfter(turns: number): void {
+    if (turns === 0) this.#end()
+    else setImmediate(() => this.#endAfter(turns - 1))
   }
 
   #end(): void {

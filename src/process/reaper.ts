@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { isErrno } from "../execution/errno.ts"
-import { becomeSubreaper, reap } from "./libc.ts"
+import { becomeSubreaper, reap, type Waited } from "./libc.ts"
 import { allPids, readStat } from "./proc.ts"
 
 const hintDelayMs = 20
@@ -12,8 +12,13 @@ const safetyNetMs = 2000
  */
 export class Reaper implements Disposable {
   readonly #own = new Set<number>()
+  /** Children that are not Bun's, and whose end somebody waits for. */
+  readonly #awaited = new Map<number, (how: Waited) => void>()
   readonly #safetyNet: Timer
-  readonly #hint = () => this.#soon()
+  readonly #hint = () => {
+    this.#lookAfterAdopted()
+    this.#soon()
+  }
   #pending: Timer | null = null
 
   constructor() {
@@ -30,10 +35,30 @@ export class Reaper implements Disposable {
     exited.then(gone, gone)
   }
 
+  /** Resolves with the end of a child that an earlier program of this process has started. */
+  adopt(pid: number): Promise<Waited> {
+    this.#own.add(pid)
+    const { promise, resolve } = Promise.withResolvers<Waited>()
+    this.#awaited.set(pid, resolve)
+    this.#soon()
+    return promise
+  }
+
   readonly isOwnChild = (pid: number): boolean => this.#own.has(pid)
 
   reapOrphans(): void {
+    this.#lookAfterAdopted()
     for (const pid of childPids()) if (!this.#own.has(pid)) reap(pid)
+  }
+
+  #lookAfterAdopted(): void {
+    for (const [pid, tell] of this.#awaited) {
+      const how = reap(pid)
+      if (how === null) continue
+      this.#awaited.delete(pid)
+      this.#own.delete(pid)
+      tell(how)
+    }
   }
 
   [Symbol.dispose](): void {

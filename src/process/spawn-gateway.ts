@@ -1,3 +1,4 @@
+import { statSync } from "node:fs"
 import { isErrno } from "../execution/errno.ts"
 import type { StartGateway } from "../keeper/ports.ts"
 import type { Reaper } from "./reaper.ts"
@@ -11,7 +12,7 @@ export function spawnGateway(
   openSink: () => LineSink,
 ): StartGateway {
   return (received) => {
-    const child = Bun.spawn([...options.self, "__gateway"], {
+    const child = Bun.spawn([...thisProgram(options.self), "__gateway"], {
       detached: true, // a terminal's Ctrl-C is for the keeper alone
       env: withoutRuntimeOptions(options.env),
       stdin: "ignore",
@@ -39,6 +40,17 @@ export function spawnGateway(
       }),
     }
   }
+}
+
+/**
+ * How to start this very program. By now another one may lie under its name, waiting for an
+ * upgrade: it would not understand this keeper.
+ */
+function thisProgram([path = "", ...rest]: readonly string[]): string[] {
+  const own = statSync("/proc/self/exe")
+  const named = statSync(path, { throwIfNoEntry: false })
+  const isSame = named !== undefined && named.ino === own.ino && named.dev === own.dev
+  return [isSame ? path : "/proc/self/exe", ...rest]
 }
 
 async function relay(output: ReadableStream<Uint8Array>, lines: LineSink): Promise<void> {

@@ -10,8 +10,6 @@ import type { Containment, Enclosure } from "./containment.ts"
 import { executionMarker } from "./forest.ts"
 import { enlarge } from "./large-pipes.ts"
 import { makePipe } from "./libc.ts"
-import { PipeInput } from "./pipe-input.ts"
-import { readPipe } from "./pipe-output.ts"
 import { readStat } from "./proc.ts"
 import { PseudoTerminal } from "./pseudo-terminal.ts"
 import type { Reaper } from "./reaper.ts"
@@ -19,6 +17,8 @@ import { withRlimits } from "./rlimits.ts"
 import { signalProcess } from "./signal-process.ts"
 import { SIGKILL, signalName } from "./signals.ts"
 import { startingPlace } from "./starting-place.ts"
+import { pipeStdio, type Stdio } from "./stdio.ts"
+import { TerminalInput } from "./terminal-input.ts"
 
 /** When memory runs out, the kernel should take a child, not the one who keeps the record. */
 const childOomScore = "500"
@@ -51,17 +51,16 @@ export function spawnChild(
   }
 }
 
-type Stdio = Pick<Child, "outputs" | "input" | "resize"> & {
+type NewStdio = Stdio & {
   forChild:
     | { stdin: number | "ignore"; stdout: number; stderr: number }
     | { terminal: Bun.TerminalOptions }
   /** The child exists. */
   started: (subprocess: Bun.Subprocess) => void
   closeChildEnds: () => void
-  close: () => void
 }
 
-function start(launch: Launch, enclosure: Enclosure, stdio: Stdio, reaper: Reaper): Child {
+function start(launch: Launch, enclosure: Enclosure, stdio: NewStdio, reaper: Reaper): Child {
   const { argv, argv0 } = withRlimits(launch)
   const env = { ...launch.env, [executionMarker]: launch.executionId }
   const subprocess = spawnOrClose(stdio, () =>
@@ -114,20 +113,23 @@ function supervisable(
   subprocess: Bun.Subprocess,
   exited: Promise<Exit>,
   enclosure: Enclosure,
-  stdio: Stdio,
+  stdio: NewStdio,
 ): Child {
   stdio.started(subprocess)
   const leader = identify(subprocess.pid)
   preferAsVictim(leader.pid)
+  const tree = enclosure.enter(leader)
   return {
     leader,
     exited,
     outputs: stdio.outputs,
     input: stdio.input,
-    tree: enclosure.enter(leader),
+    tree,
     resize: stdio.resize,
     use: () => useOf(enclosure, subprocess),
     ranOutOfMemory: () => enclosure.hasRunOutOfMemory(),
+    hasBeenWaitedFor: () => subprocess.exitCode !== null || subprocess.signalCode !== null,
+    handOver: () => ({ leader, ...stdio.handOver(), frozen: tree.frozen() }),
     [Symbol.dispose]() {
       stdio.close()
       enclosure.remove()
@@ -144,7 +146,7 @@ function spawnOrClose<Spawned>(stdio: Stdio, spawn: () => Spawned): Spawned {
   }
 }
 
-function openPipes(launch: Launch): Stdio {
+function openPipes(launch: Launch): NewStdio {
   using made = new DisposableStack()
   const pipe = () => {
     const { readFd, writeFd } = makePipe()
@@ -154,7 +156,7 @@ function openPipes(launch: Launch): Stdio {
   }
   const stdout = pipe()
   const stderr = pipe()
-  const largePipe = made.use(enlarge(stdout.readFd))
+  enlarge(stdout.readFd)
   const stdin = launch.stdin === "pipe" ? pipe() : null
   if (launch.user !== null) {
     const { uid, gid } = launch.user
@@ -163,15 +165,13 @@ function openPipes(launch: Launch): Stdio {
     if (stdin !== null) fchownSync(stdin.readFd, uid, gid)
   }
   made.move() // all of them exist: from here on readers, writer and child's ends own them
-  const input = stdin === null ? null : new PipeInput(stdin.writeFd)
   const outputs = [
-    { stream: "stdout" as const, output: readPipe(stdout.readFd) },
-    { stream: "stderr" as const, output: readPipe(stderr.readFd) },
+    { stream: "stdout" as const, fd: stdout.readFd },
+    { stream: "stderr" as const, fd: stderr.readFd },
   ]
+  const input = stdin && { fd: stdin.writeFd, isInsideLine: false }
   return {
-    outputs,
-    input,
-    resize: () => undefined,
+    ...pipeStdio({ outputs, input }),
     forChild: {
       stdin: stdin === null ? "ignore" : stdin.readFd,
       stdout: stdout.writeFd,
@@ -183,19 +183,15 @@ function openPipes(launch: Launch): Stdio {
       closeSync(stderr.writeFd)
       if (stdin !== null) closeSync(stdin.readFd)
     },
-    close() {
-      input?.close()
-      for (const { output } of outputs) output.cancel()
-      largePipe[Symbol.dispose]()
-    },
   }
 }
 
-function openTerminal(size: TerminalSize, user: RunAs | null): Stdio {
+function openTerminal(size: TerminalSize, user: RunAs | null): NewStdio {
   const terminal = new PseudoTerminal(size)
+  const input = new TerminalInput(terminal)
   return {
     outputs: [{ stream: "stdout", output: terminal }],
-    input: terminal,
+    input,
     resize: (newSize) => terminal.resize(newSize),
     forChild: { terminal: terminal.options },
     started(subprocess) {
@@ -204,6 +200,13 @@ function openTerminal(size: TerminalSize, user: RunAs | null): Stdio {
       if (user !== null) terminal.giveTo(user)
     },
     closeChildEnds: () => undefined,
+    handOver() {
+      const fd = terminal.handOver()
+      return {
+        outputs: [{ stream: "stdout", fd }],
+        input: { fd, isInsideLine: input.isInsideLine },
+      }
+    },
     close: () => terminal[Symbol.dispose](),
   }
 }

@@ -79,6 +79,8 @@ const ServiceStarted = z.object({
     containment: z.string(),
     listen: z.array(text(256)),
     lost: z.int().min(0).describe("executions that an earlier service left without an end"),
+    upgraded_from: z.string().optional().describe("the version that handed the service over"),
+    handed_over: z.int().min(0).optional().describe("executions that went on through it"),
   }),
 })
 

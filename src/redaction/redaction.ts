@@ -1,3 +1,4 @@
+import type { HandedRedactor } from "../execution/handover.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import { cutOut } from "./cut-out.ts"
 import { parsePattern } from "./parse-pattern.ts"
@@ -19,14 +20,19 @@ export class Redaction {
   readonly #states: SubsetStates
   readonly #replacements: Replacements
   readonly #scratch = newScratch()
+  /** Names the patterns: two that have the same name take out the same. */
+  readonly fingerprint: string
 
-  constructor(automaton: PositionAutomaton, replacements: Replacements) {
+  constructor(automaton: PositionAutomaton, patterns: readonly NamedPattern[]) {
+    this.fingerprint = JSON.stringify(patterns)
     this.#states = new SubsetStates(automaton)
-    this.#replacements = replacements
+    this.#replacements = patterns.map(replacementOf)
   }
 
-  stream(): StreamRedactor {
-    return new StreamRedactor(this.#states, this.#replacements, this.#scratch)
+  /** Anew, or from where another one was handed over. */
+  stream(handed?: HandedRedactor): StreamRedactor {
+    const redactor = new StreamRedactor(this.#states, this.#replacements, this.#scratch)
+    return handed === undefined ? redactor : redactor.takeOver(handed)
   }
 
   /** A text that is there as a whole. */
@@ -71,7 +77,7 @@ export function compileRedaction(
     const why = `all patterns together are too large: ${size} bytes with repetitions written out`
     return fail([{ pattern: patterns.length - 1, why: `${why}; the most is ${mostBytesOfAll}` }])
   }
-  return ok(new Redaction(automaton, patterns.map(replacementOf)))
+  return ok(new Redaction(automaton, patterns))
 }
 
 function usablePattern(text: string): Result<PatternTree, string> {

@@ -1,3 +1,4 @@
+import type { HandedRedactor } from "../execution/handover.ts"
 import { joined } from "./joined.ts"
 import { nowhere, type SubsetStates } from "./subset-states.ts"
 
@@ -9,6 +10,8 @@ const fewestFollowedBytes = 1024
 const isCovered = 2
 const isJoined = 1
 const none = new Uint8Array(0)
+
+type StreamPlace = Omit<HandedRedactor, "stream">
 
 /** What stands for what was taken out: by pattern. */
 export type Replacements = readonly Uint8Array[]
@@ -58,6 +61,25 @@ export class StreamRedactor {
   /** How often something was taken out: matches that overlap count once. */
   get count(): number {
     return this.#count
+  }
+
+  /** Where it stands in its stream; the positions mean something to the same patterns only. */
+  handOver(): StreamPlace {
+    return {
+      count: this.#count,
+      held: this.#held.toBase64(),
+      before: this.#before === null ? null : [...this.#before],
+      isInside: this.#isInside,
+    }
+  }
+
+  /** Goes on from where another one stood. */
+  takeOver({ count, held, before, isInside }: StreamPlace): this {
+    this.#count = count
+    this.#held = Uint8Array.fromBase64(held)
+    this.#before = before === null ? null : new Int32Array(before)
+    this.#isInside = isInside
+    return this
   }
 
   /** Answers what may be recorded now; it may share memory with what was given. */

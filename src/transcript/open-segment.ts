@@ -16,15 +16,16 @@ export type OpenSegment = {
   readonly fd: number
   /** Where the next record goes. */
   fileBytes: number
-  /** The chain value its header ends with. */
-  readonly chainAfterHeader: Uint8Array
 }
+
+/** With the chain value that its header ends with. */
+type NewSegment = OpenSegment & { readonly chainAfterHeader: Uint8Array }
 
 export function createSegment(
   files: TranscriptFiles,
   start: SegmentHeader,
   chainBefore: Uint8Array,
-): OpenSegment | "disk-full" {
+): NewSegment | "disk-full" {
   const header = new Uint8Array(segmentHeaderBytes)
   writeSegmentFields(new DataView(header.buffer), start)
   header.set(chainBefore, segmentFieldBytes)

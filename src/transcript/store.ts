@@ -3,6 +3,7 @@ import { ExecutionId } from "../execution/id.ts"
 import type { TranscriptStore } from "../keeper/ports.ts"
 import { createRecordBuffer } from "./record-buffer.ts"
 import { recoverTranscript } from "./recover.ts"
+import { resumeWriting } from "./resume.ts"
 import { fileSize, filesOf, segmentNumbers, segmentPath } from "./segment-files.ts"
 import { createTranscriptWriter } from "./writer.ts"
 
@@ -13,6 +14,11 @@ export function createTranscriptStore(directory: string): TranscriptStore {
   return {
     create: (id, budget, onForget) =>
       createTranscriptWriter(filesOf(directory, id), budget, buffer, onForget),
+    async resume(id, budget, handed, onForget) {
+      const files = filesOf(directory, id)
+      const written = await resumeWriting(files, handed)
+      return createTranscriptWriter(files, budget, buffer, onForget, written)
+    },
     recover: (id) => recoverTranscript(filesOf(directory, id)),
     remove(id) {
       // What is about to be deleted with all that is in it must be the name of one transcript.

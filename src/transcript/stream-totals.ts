@@ -1,10 +1,17 @@
 import type { Count, StreamName, TranscriptHashes } from "../execution/record.ts"
 import type { SegmentHeader } from "./format.ts"
 
+type Total = Count & { readonly hasher: Bun.CryptoHasher | null }
+
 /** What was recorded of each stream: how much, and its plain hash. */
 export class StreamTotals {
-  readonly #stdout = { bytes: 0, lines: 0, hasher: new Bun.CryptoHasher("sha256") }
-  readonly #stderr = { bytes: 0, lines: 0, hasher: new Bun.CryptoHasher("sha256") }
+  readonly #stdout: Total
+  readonly #stderr: Total
+
+  constructor(before: { stdout: Total; stderr: Total } = { stdout: nothing(), stderr: nothing() }) {
+    this.#stdout = before.stdout
+    this.#stderr = before.stderr
+  }
 
   get sequence(): number {
     return this.#stdout.bytes + this.#stderr.bytes
@@ -18,7 +25,7 @@ export class StreamTotals {
     const total = stream === "stdout" ? this.#stdout : this.#stderr
     total.bytes += bytes.length
     total.lines += lines
-    total.hasher.update(bytes)
+    total.hasher?.update(bytes)
   }
 
   counts(): Record<StreamName, Count> {
@@ -36,8 +43,12 @@ export class StreamTotals {
 
   hashes(): Omit<TranscriptHashes, "chain"> {
     return {
-      stdout: this.#stdout.hasher.copy().digest("hex"),
-      stderr: this.#stderr.hasher.copy().digest("hex"),
+      stdout: this.#stdout.hasher?.copy().digest("hex") ?? null,
+      stderr: this.#stderr.hasher?.copy().digest("hex") ?? null,
     }
   }
+}
+
+function nothing(): Total {
+  return { bytes: 0, lines: 0, hasher: new Bun.CryptoHasher("sha256") }
 }

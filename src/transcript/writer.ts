@@ -1,15 +1,16 @@
 import { closeSync } from "node:fs"
+import type { HandedTranscript } from "../execution/handover.ts"
 import {
+  type Count,
   maxPayloadBytes,
   type Position,
   type StreamName,
-  startOfTranscript,
   type TranscriptFacts,
   type TranscriptHashes,
 } from "../execution/record.ts"
 import type { Budget, TerminalSize } from "../execution/spec.ts"
 import type { AppendOutcome, TranscriptWriter } from "../keeper/ports.ts"
-import { genesisOf, hexOf } from "./chain.ts"
+import { hexOf } from "./chain.ts"
 import {
   emptyRecordHeader,
   type RecordKind,
@@ -30,8 +31,9 @@ import {
   sharesOf,
 } from "./retention.ts"
 import { removeFile, segmentPath, type TranscriptFiles } from "./segment-files.ts"
-import { StreamTotals } from "./stream-totals.ts"
+import type { StreamTotals } from "./stream-totals.ts"
 import { createSyncer, type Syncer } from "./syncer.ts"
+import { endOf, nothingWritten, startOf, type Written } from "./written.ts"
 
 /** Nothing is on disk before the first record: an execution without output has no files. */
 export function createTranscriptWriter(
@@ -39,8 +41,9 @@ export function createTranscriptWriter(
   budget: Budget,
   buffer: RecordBuffer,
   onForget: (facts: TranscriptFacts) => void,
+  written: Written = nothingWritten(files),
 ): TranscriptWriter {
-  return new Writer(files, budget, buffer, onForget)
+  return new Writer(files, budget, buffer, onForget, written)
 }
 
 const appended: AppendOutcome = { kind: "appended" }
@@ -53,13 +56,11 @@ class Writer implements TranscriptWriter {
   readonly #onForget: (facts: TranscriptFacts) => void
   readonly #syncer: Syncer
 
-  readonly #totals = new StreamTotals()
-  readonly #discarded = { bytes: 0, lines: 0 }
+  readonly #totals: StreamTotals
+  readonly #discarded: Count
   readonly #chain: Uint8Array
+  readonly #kept: OpenSegment[]
   readonly #header = emptyRecordHeader()
-
-  /** Oldest first; records go to the last one, the only one that is open. */
-  readonly #kept: OpenSegment[] = []
   #fileBytes = 0 // of all that is kept
   #isClosed = false
 
@@ -68,6 +69,7 @@ class Writer implements TranscriptWriter {
     budget: Budget,
     buffer: RecordBuffer,
     onForget: (facts: TranscriptFacts) => void,
+    { totals, discarded, chain, kept }: Written,
   ) {
     this.#files = files
     this.#shares = sharesOf(budget)
@@ -75,14 +77,21 @@ class Writer implements TranscriptWriter {
     this.#buffer = buffer
     this.#onForget = onForget
     this.#syncer = createSyncer(files)
-    this.#chain = genesisOf(files.executionId)
+    this.#totals = totals
+    this.#discarded = discarded
+    this.#chain = chain
+    this.#kept = kept
+    for (const { start, fileBytes } of kept) {
+      this.#fileBytes += fileBytes
+      this.#syncer.begun(start.number)
+    }
   }
 
   facts(): TranscriptFacts {
-    const start = this.#start()
+    const start = startOf(this.#kept)
     return {
       start,
-      end: this.#end(),
+      end: endOf(this.#kept, this.#totals),
       ...this.#totals.counts(),
       dropped: {
         bytes: start.sequence + this.#discarded.bytes,
@@ -136,6 +145,10 @@ class Writer implements TranscriptWriter {
 
   hashes(): TranscriptHashes {
     return { chain: hexOf(this.#chain), ...this.#totals.hashes() }
+  }
+
+  handOver(): HandedTranscript {
+    return { chain: hexOf(this.#chain), discarded: this.#discarded }
   }
 
   sync(): Promise<void> {
@@ -275,19 +288,5 @@ class Writer implements TranscriptWriter {
       lines: this.#totals.lines - (segment?.start.lines ?? 0),
       fileBytes,
     }
-  }
-
-  #start(): Position {
-    const oldest = this.#kept[0]?.start
-    if (oldest === undefined) return { ...startOfTranscript }
-    const { number, sequence, lines } = oldest
-    return { segment: number, offset: 0, sequence, lines }
-  }
-
-  #end(): Position {
-    const current = this.#kept.at(-1)
-    if (current === undefined) return { ...startOfTranscript }
-    const { sequence, lines } = this.#totals
-    return { segment: current.start.number, offset: current.fileBytes, sequence, lines }
   }
 }

@@ -32,7 +32,7 @@ describe("the lock of a state directory", () => {
   const written = { ...owner, version: "1", startedAt: "2026-11-16T10:00:00Z" }
 
   test.each([
-    ["names a process that runs", JSON.stringify(written), written],
+    ["names a process that runs", JSON.stringify(written), { ...written, upgrades: false }],
     ["is empty after an orderly end", "", null],
     ["names a process that died", JSON.stringify({ ...written, pid: 4_194_303 }), null],
     ["names a pid that now means another", JSON.stringify({ ...written, startTicks: 1 }), null],

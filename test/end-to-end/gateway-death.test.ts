@@ -1,13 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import type { RemoteExecution } from "../../src/client/remote-execution.ts"
-import type { Encoding } from "../../src/protocol/execute.ts"
-import { type FollowedOutput, followToEnd, libraryClient } from "../support/followed-output.ts"
-import { fixture, runIndependently } from "../support/independent-run.ts"
+import { expectAllTold, startFlood } from "../support/followed-flood.ts"
+import { followToEnd, libraryClient } from "../support/followed-output.ts"
+import { runIndependently } from "../support/independent-run.ts"
 import { isRunning, Service } from "../support/service.ts"
 import { StreamClient } from "../support/stream-client.ts"
 import { until } from "../support/until.ts"
-
-const encodings: Encoding[] = ["utf8", "base64", "binary"]
 
 describe("a gateway that dies during a flood, with three clients", () => {
   test.each(["SIGKILL", "SIGTERM"] as const)(
@@ -123,43 +120,6 @@ describe("a gateway that dies", () => {
   }, 20_000)
 })
 
-type Flood = AsyncDisposable & {
-  execution: RemoteExecution
-  ends: Promise<FollowedOutput>[]
-  status(): Promise<{ pid: number | null }>
-  untilAllHaveMore(): Promise<void>
-}
-
-/** Starts a flood, has two more clients attach, and waits until each is in the middle of it. */
-async function startFlood(service: Service): Promise<Flood> {
-  const stack = new AsyncDisposableStack()
-  const url = await service.url()
-  const starter = stack.use(libraryClient(url))
-  const argv = fixture("count-until-told.ts")
-  const execution = await starter.execute({ argv, stdin: "pipe" })
-  const others = (["base64", "binary"] as const).map((encoding) =>
-    stack.use(libraryClient(url)).attach(execution.id, { encoding }),
-  )
-  const taken: number[] = encodings.map(() => 0)
-  const ends = [execution, ...(await Promise.all(others))].map((one, index) =>
-    followToEnd(one, (bytes) => {
-      taken[index] = bytes
-    }),
-  )
-  const untilAllHaveMore = async () => {
-    const wanted = Math.max(...taken) + 500_000
-    await until("everybody has more", () => taken.every((bytes) => bytes > wanted))
-  }
-  await untilAllHaveMore()
-  return {
-    execution,
-    ends,
-    status: () => starter.call("status", { execution_id: execution.id }),
-    untilAllHaveMore,
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  }
-}
-
 /** Ends the gateway; answers how long it took until another one greeted. */
 async function endGateway(service: Service, signal: NodeJS.Signals): Promise<number> {
   const url = await service.url()
@@ -180,15 +140,4 @@ async function endGateway(service: Service, signal: NodeJS.Signals): Promise<num
 async function writtenBy(pid: number | null): Promise<number> {
   const io = await Bun.file(`/proc/${pid}/io`).text()
   return Number(/^wchar: (\d+)$/m.exec(io)?.[1])
-}
-
-async function expectAllTold({ ends }: Flood): Promise<void> {
-  const all = await Promise.all(ends)
-  const lines = all[0]?.completed.lines.stdout ?? 0
-  const { stdout } = await runIndependently(["seq", "1", `${lines}`])
-  const everybody = <Fact>(fact: Fact) => all.map(() => fact)
-  expect(all.map(({ hashes }) => hashes.stdout)).toEqual(everybody(stdout.hash))
-  expect(all.map(({ completed }) => completed.hashes?.stdout)).toEqual(everybody(stdout.hash))
-  expect(all.map(({ completed }) => completed.exit_code)).toEqual(everybody(7))
-  expect(all.map(({ kinds }) => kinds)).toEqual(everybody(["started", "completed"]))
 }

@@ -101,7 +101,7 @@ describe("a claim about the output", () => {
       value: { verified: true, where: { type: "stdout", sequence: 5 } },
     })
     expect(await verify({ contains: "wasn't" })).toMatchObject({ value: { verified: false } })
-    expect(await verify({ hash: hashes?.stdout.toUpperCase() ?? "" })).toMatchObject({
+    expect(await verify({ hash: hashes?.stdout?.toUpperCase() ?? "" })).toMatchObject({
       value: { verified: true, hash: "stdout" },
     })
     expect(await verify({ hash: "0".repeat(64) })).toMatchObject({ value: { verified: false } })

@@ -191,6 +191,7 @@ describe("input by the hundred", () => {
           const spawned = children.spawn(launch)
           return spawned.ok ? ok({ ...spawned.value, input }) : spawned
         },
+        adopt: () => children.adopt(),
       },
       transcripts: Object.assign(store, {
         create: countingFacts(store.create.bind(store), () => (records += 1)),
@@ -213,7 +214,7 @@ describe("input by the hundred", () => {
     const inputs = audit.notes.filter((note) => note.event === "attempt" && note.method === "input")
     expect(inputs).toHaveLength(1)
     children.end("a")
-    await keeper.find(executionId)?.ended
+    await keeper.live.find(executionId)?.ended
   })
 })
 

@@ -16,7 +16,7 @@ describe("a start that fails", () => {
     const started = keeper.start(local, request)
 
     expect(started).toMatchObject({ ok: false, failure: { reason: "SPAWN_FAILED" } })
-    expect(keeper.size).toBe(0)
+    expect(keeper.live.size).toBe(0)
     expect(ports.store.unfinished()).toEqual([])
     expect(ports.store.findByKey("local", "once")).toBeNull()
   })
@@ -37,7 +37,7 @@ describe("a start that fails", () => {
 
     expect(started).toMatchObject({ ok: false, failure: { reason: "INTERNAL" } })
     expect(broken).toHaveLength(1)
-    expect(keeper.size).toBe(0)
+    expect(keeper.live.size).toBe(0)
     expect(ports.store.findByKey("local", "once")).toBeNull()
   })
 })

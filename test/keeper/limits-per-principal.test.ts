@@ -176,7 +176,7 @@ describe("output of live executions", () => {
     expect(stateOf(start(bob, "b1"))).toBe("running")
     expect(stateOf(start(admin, "r1"))).toBe("running")
     children.end("a1")
-    await until("it has ended", () => keeper.size === 2)
+    await until("it has ended", () => keeper.live.size === 2)
     expect(stateOf(start(ann, "a3"))).toBe("running")
   })
 
@@ -192,7 +192,7 @@ describe("output of live executions", () => {
 
     expect(stateOf(start(admin, "r1"))).toBe("DISK_FULL")
     children.end("a1")
-    await until("it has ended", () => keeper.size === 0)
+    await until("it has ended", () => keeper.live.size === 0)
     expect(stateOf(start(admin, "r1"))).toBe("running")
   })
 })

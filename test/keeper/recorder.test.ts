@@ -25,6 +25,11 @@ class HeldPipe implements ChildOutput {
   cancel(): void {
     this.#cancelled.resolve(null)
   }
+
+  handOver(): null {
+    this.cancel()
+    return null
+  }
 }
 
 class WrittenText implements TranscriptWriter {
@@ -42,6 +47,7 @@ class WrittenText implements TranscriptWriter {
   isFull = () => false
   forgetBefore = () => undefined
   hashes = () => ({ chain: "", stdout: "", stderr: "" })
+  handOver = () => ({ chain: "", discarded: { bytes: 0, lines: 0 } })
   sync = () => Promise.resolve();
   [Symbol.dispose] = () => undefined
 }
@@ -113,10 +119,11 @@ describe("a text that is hard on the patterns", () => {
         return bytes
       },
       end: () => new Uint8Array(0),
+      handOver: () => ({ count: 0, held: "", before: null, isInside: false }),
     }
     const untouched = { text: (text: string) => ({ text, count: 0 }) }
     const words = (some: readonly string[]) => ({ words: [...some], count: 0 })
-    const redaction = { ...untouched, words, stream: () => slow }
+    const redaction = { ...untouched, fingerprint: "", words, stream: () => slow }
     const pipe = new HeldPipe("x".repeat(150_000))
     const { recorder, transcript } = recording(pipe, redaction, clock)
 

@@ -14,6 +14,10 @@ export class MemoryTranscripts implements TranscriptStore {
     throw new Error("nothing is written here")
   }
 
+  resume(): never {
+    throw new Error("nothing was handed over here")
+  }
+
   recover(id: ExecutionId): RecoveredTranscript | null {
     return this.#found.get(id) ?? null
   }

@@ -31,9 +31,15 @@ export class ScriptedChildren implements Spawner {
       resize: () => undefined,
       use: () => unknownResourceUse,
       ranOutOfMemory: () => false,
+      hasBeenWaitedFor: () => false,
+      handOver: () => ({ leader: { pid, startTicks: pid }, outputs: [], input: null, frozen: [] }),
       [Symbol.dispose]: () => undefined,
     }
     return ok(child)
+  }
+
+  adopt(): never {
+    throw new Error("nothing was handed over here")
   }
 
   write(name: string, bytes: number): void {
@@ -64,5 +70,10 @@ class ScriptedOutput implements ChildOutput {
 
   cancel(): void {
     this.write(null)
+  }
+
+  handOver(): null {
+    this.cancel()
+    return null
   }
 }

@@ -45,6 +45,9 @@ export function keeperPorts(clock: Clock): KeeperPorts {
     spawner: {
       containment: "best-effort",
       spawn: () => ({ ok: false, failure: { errno: "EAGAIN", message: "nothing starts here" } }),
+      adopt() {
+        throw new Error("nothing was handed over here")
+      },
     },
     transcripts: new MemoryTranscripts(),
     redaction: null,

@@ -48,6 +48,10 @@ export class ScriptedTree implements ProcessTree {
     this.done.push("thaw")
   }
 
+  frozen(): ProcessIdentity[] {
+    return []
+  }
+
   describe({ pid }: ProcessIdentity): Survivor {
     return { pid, command: `process ${pid}` }
   }

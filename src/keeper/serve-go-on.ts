@@ -1,0 +1,69 @@
+import type { HandedExecution } from "../execution/handover.ts"
+import { UpgradeFiles } from "../files/upgrade-files.ts"
+import type { Handover } from "../protocol/handover.ts"
+import type { Keeper } from "./keeper.ts"
+import type { ServeOptions } from "./serve-options.ts"
+import { machineUptimeMs } from "./serve-upgrade.ts"
+
+/** What became of the executions of the program that had this process before. */
+export type WentOn = { executions: number; queued: number; heldMs: number }
+
+/** The point of no return: from here on this program runs what the one before it has started. */
+export function goOn(handover: Handover, keeper: Keeper, options: ServeOptions): WentOn {
+  options.takeOver?.accept()
+  const heldMs = Math.max(0, machineUptimeMs() - handover.uptimeMs)
+  keeper.adopt({
+    executions: handover.executions.map((handed) => withTime(handed, heldMs)),
+    queued: handover.queued,
+  })
+  if (handover.endSignal !== null) process.kill(process.pid, handover.endSignal)
+  const { length: executions } = handover.executions
+  const { length: queued } = handover.queued
+  return { executions, queued, heldMs }
+}
+
+/** Tells whoever asked for the upgrade, and the log, how it went. */
+export function reportUpgrade(
+  { upgrade, version: from }: Handover,
+  wentOn: WentOn,
+  options: ServeOptions,
+  stateDir: string,
+): void {
+  const { takeOver, logger: log, version: to } = options
+  const why = takeOver?.failure ?? null
+  const files = new UpgradeFiles(stateDir)
+  if (why === null) {
+    log.info({ from, ...wentOn }, "service upgraded")
+    files.report({ upgrade, phase: "done", from, to, pid: process.pid, ...wentOn })
+  } else {
+    log.error({ why, ...wentOn }, "upgrade failed: the old program goes on")
+    files.report({ upgrade, phase: "refused", why: `The new program did not take over: ${why}` })
+  }
+}
+
+/** For the audit trail; nothing where the service was started by somebody. */
+export function handedOverBy(handover: Handover | null) {
+  if (handover === null) return {}
+  return { upgraded_from: handover.version, handed_over: handover.executions.length }
+}
+
+/** Clocks that ran when they were handed over have not stood still since. */
+function withTime(handed: HandedExecution, heldMs: number): HandedExecution {
+  const { clocks } = handed
+  const { kind } = handed.record.state
+  if (kind === "draining") return handed
+  if (kind === "paused") {
+    return { ...handed, clocks: { ...clocks, pausedMs: clocks.pausedMs + heldMs } }
+  }
+  const { runningMs, pausedMs, wallMs, idleMs } = clocks
+  return {
+    ...handed,
+    clocks: {
+      runningMs: runningMs + heldMs,
+      pausedMs,
+      wallMs: wallMs + heldMs,
+      // Nobody read meanwhile: whether it was idle cannot be known, and is decided in its favour.
+      idleMs,
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { clearTextWarning, type Exposure, openNetworkProblem } from "../access/open-network.ts"
+import { TokenBook } from "../access/token-book.ts"
+import type { Config } from "../config.ts"
+import type { ExecutionRecord } from "../execution/record.ts"
+import { fail, ok, type Result } from "../execution/result.ts"
+import { JournalFullError } from "../journal/journal-failure.ts"
+import { endLeftovers } from "../process/sweep.ts"
+import type { Handover } from "../protocol/handover.ts"
+import { endNotes } from "./audit-notes.ts"
+import type { Log } from "./ports.ts"
+import { recover } from "./recovery.ts"
+import { type Machine, openMachine } from "./serve-machine.ts"
+import type { ServeOptions } from "./serve-options.ts"
+import { openRecord, type ServiceRecord } from "./serve-record.ts"
+import type { StateDirectory } from "./state-directory.ts"
+import { systemClock as clock } from "./system-clock.ts"
+
+/** A service that is ready to run executions, but does not run any yet. */
+type Opened = {
+  record: ServiceRecord
+  machine: Machine
+  lost: number
+  /** Null when no program had this process before. */
+  handover: Handover | null
+}
+
+/** Opens all of it, for the owner of the stack to close; or says why the service cannot start. */
+export async function openService(
+  config: Config,
+  options: ServeOptions,
+  owner: AsyncDisposableStack,
+): Promise<Result<Opened, string>> {
+  const { logger: log, say, takeOver } = options
+  const read = takeOver?.read() ?? ok(null)
+  if (!read.ok) return read
+  const handover = read.value
+  const record = openRecord(config, options, clock, owner, handover)
+  if (!record.ok) return record
+  const machine = openMachine(config, record.value, owner, handover?.containment ?? null)
+  if (!machine.ok) return machine
+  const problem = exposureProblem(config, record.value.state, say)
+  if (problem !== null) return fail(problem)
+  // Whoever hands over is no crash, and leaves nothing that would have to be ended.
+  const lost = handover === null ? await recoverLost(record.value, machine.value, log) : 0
+  if (lost === null) {
+    return fail(`The disk of ${record.value.state.path} is full: free some space first.`)
+  }
+  return ok({ record: record.value, machine: machine.value, lost, handover })
+}
+
+/** Whether others could reach the service without showing who they are; warns of clear text. */
+function exposureProblem(
+  config: Config,
+  state: StateDirectory,
+  say: (text: string) => void,
+): string | null {
+  const tokens = new TokenBook(state.path, ({ message }) => say(`cc-executor: ${message}`))
+  const exposure: Exposure = {
+    hosts: config.port === null ? [] : config.hosts,
+    hasTokens: tokens.hasUsable(clock.now()),
+    asksForCertificates: config.tlsClientCa !== null,
+    speaksTls: config.tlsCert !== null,
+  }
+  const warning = clearTextWarning(exposure)
+  if (warning !== null) say(`cc-executor: ${warning}`)
+  return openNetworkProblem(exposure)
+}
+
+/** Ends what an earlier service left, and records it; how many, or null when the disk is full. */
+async function recoverLost(
+  { state, journal, transcripts, signer, redaction, audit }: ServiceRecord,
+  { containment }: Machine,
+  log: Log,
+): Promise<number | null> {
+  const sweep = (left: readonly ExecutionRecord[]) =>
+    endLeftovers(state.path, containment.cgroupBase, left)
+  const lost = await recover({ journal, transcripts, signer, clock, redaction, sweep }).catch(
+    unlessFull,
+  )
+  for (const record of lost ?? []) {
+    log.warn({ executionId: record.id, state: record.state }, "execution lost")
+    for (const note of endNotes(record)) audit.note(note)
+  }
+  return lost?.length ?? null
+}
+
+function unlessFull(error: unknown): null {
+  if (error instanceof JournalFullError) return null
+  throw error
+}

@@ -1,0 +1,120 @@
+import { closeSync } from "node:fs"
+import { z } from "zod"
+import { fail, ok, type Result } from "../execution/result.ts"
+import {
+  becomeProgram,
+  letSignalsThrough,
+  memoryFile,
+  readMemoryFile,
+} from "../process/program-change.ts"
+import { Handover } from "../protocol/handover.ts"
+
+type Environment = Record<string, string | undefined>
+
+/** What the next program in this process needs to read the handover, or to go back. */
+const Inheritance = z.object({
+  documentFd: z.int().min(0),
+  programFd: z.int().min(0).describe("the program that hands over, whatever its file is by now"),
+  argv: z.array(z.string()).min(1).describe("how that one was started"),
+  descriptors: z.array(z.int().min(0)),
+  failure: z.string().nullable().describe("why the next program could not go on"),
+})
+type Inheritance = z.infer<typeof Inheritance>
+
+const takeOverVariable = "CC_EXECUTOR_TAKE_OVER"
+
+/**
+ * Puts another program in this one's place, with all that it needs to go on. Should it not even
+ * begin, this program begins anew, and is told why.
+ */
+export function handOverTo(
+  program: readonly string[],
+  args: readonly string[],
+  handover: Handover,
+  from: { programFd: number; self: readonly string[]; env: Environment },
+): never {
+  const [path = ""] = program
+  const documentFd = memoryFile(Buffer.from(JSON.stringify(handover)))
+  const inheritance: Inheritance = {
+    documentFd,
+    programFd: from.programFd,
+    argv: [...from.self, ...args],
+    descriptors: [documentFd, from.programFd, ...descriptorsIn(handover)],
+    failure: null,
+  }
+  try {
+    return become(path, [...program, ...args], from.env, inheritance)
+  } catch (error) {
+    return goBack(inheritance, from.env, error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** A process that another program had before this one. */
+export class TakeOver {
+  readonly #inheritance: Inheritance
+  #isAccepted = false
+
+  constructor(inheritance: Inheritance) {
+    this.#inheritance = inheritance
+  }
+
+  /** Why the program that was to take over did not: then this one is the one that handed over. */
+  get failure(): string | null {
+    return this.#inheritance.failure
+  }
+
+  get isAccepted(): boolean {
+    return this.#isAccepted
+  }
+
+  read(): Result<Handover, string> {
+    const text = new TextDecoder().decode(readMemoryFile(this.#inheritance.documentFd))
+    const read = Handover.safeParse(JSON.parse(text))
+    if (read.success) return ok(read.data)
+    return fail(`What was handed over is not understood: ${z.prettifyError(read.error)}`)
+  }
+
+  /** From now on this program is the one, and signals reach it. */
+  accept(): void {
+    this.#isAccepted = true
+    closeSync(this.#inheritance.documentFd)
+    closeSync(this.#inheritance.programFd)
+    letSignalsThrough()
+  }
+
+  /** Nothing has been done yet: the program before this one goes on. Once, else for ever. */
+  goBackUnlessAccepted(env: Environment, why: string): void {
+    if (this.#isAccepted || this.failure !== null) return
+    goBack(this.#inheritance, env, why)
+  }
+}
+
+/** Null when this process had no program before. The variable is for nobody else to see. */
+export function receiveTakeOver(env: Environment): TakeOver | null {
+  const text = env[takeOverVariable]
+  delete env[takeOverVariable]
+  return text === undefined ? null : new TakeOver(Inheritance.parse(JSON.parse(text)))
+}
+
+function goBack(inheritance: Inheritance, env: Environment, failure: string): never {
+  const path = `/proc/self/fd/${inheritance.programFd}`
+  return become(path, inheritance.argv, env, { ...inheritance, failure })
+}
+
+function become(
+  path: string,
+  argv: readonly string[],
+  env: Environment,
+  inheritance: Inheritance,
+): never {
+  const variables = { [takeOverVariable]: JSON.stringify(inheritance) }
+  return becomeProgram(path, argv, { ...env, ...variables }, inheritance.descriptors)
+}
+
+function descriptorsIn({ lockFd, executions }: Handover): number[] {
+  const ofChildren = executions.flatMap(({ child }) => [
+    ...child.outputs.map(({ fd }) => fd),
+    child.input?.fd ?? null,
+  ])
+  return [...new Set([lockFd, ...ofChildren.filter((fd) => fd !== null)])]
+}

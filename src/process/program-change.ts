@@ -1,0 +1,107 @@
+import { dlopen, FFIType, ptr } from "bun:ffi"
+import { fstatSync, readSync, writeSync } from "node:fs"
+import { constants } from "node:os"
+import { systemError } from "./libc.ts"
+
+/**
+ * Puts another program into this very process: the pid, its children and the named descriptors
+ * stay, everything else of this program is gone. Throws when that program cannot be executed.
+ */
+export function becomeProgram(
+  path: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  descriptors: readonly number[],
+): never {
+  const { execve, syscall, fcntl } = library()
+  const variables = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}`],
+  )
+  // Some of Bun's own descriptors would stay open otherwise, a terminal's among them.
+  if (Number(syscall(SYS_close_range, 3, 0xffff_ffff, CLOSE_RANGE_CLOEXEC)) !== 0) {
+    throw systemError("close_range")
+  }
+  for (const fd of descriptors) if (fcntl(fd, F_SETFD, 0n) !== 0) throw systemError("fcntl")
+  using _held = holdSignals()
+  const [file, words, settings] = [text(path), textList(argv), textList(variables)]
+  execve(ptr(file), ptr(words.list), ptr(settings.list))
+  throw systemError("execve")
+}
+
+/** A file that has no name and is nowhere on disk: it is gone with the last who has it open. */
+export function memoryFile(bytes: Uint8Array): number {
+  const name = text("cc-executor")
+  const fd = library().memfd_create(ptr(name), MFD_CLOEXEC)
+  if (fd < 0) throw systemError("memfd_create")
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at)
+  return fd
+}
+
+/** All of such a file. It stays open, for whoever may have to read it again. */
+export function readMemoryFile(fd: number): Uint8Array {
+  const bytes = new Uint8Array(fstatSync(fd).size)
+  for (let at = 0; at < bytes.length; ) {
+    const read = readSync(fd, bytes, at, bytes.length - at, at)
+    if (read === 0) break
+    at += read
+  }
+  return bytes
+}
+
+/**
+ * A program that has just begun has no handlers yet, and would end at the first signal. Held ones
+ * are held across the change too, and come when they are let through.
+ */
+function holdSignals(): Disposable {
+  changeMask(SIG_BLOCK)
+  return { [Symbol.dispose]: letSignalsThrough }
+}
+
+export function letSignalsThrough(): void {
+  changeMask(SIG_UNBLOCK)
+}
+
+function changeMask(how: number): void {
+  const { SIGHUP, SIGINT, SIGTERM, SIGUSR2 } = constants.signals
+  const mask = new BigUint64Array(16) // sigset_t is 1024 bits
+  mask[0] = [SIGHUP, SIGINT, SIGTERM, SIGUSR2].reduce((set, n) => set | (1n << BigInt(n - 1)), 0n)
+  if (library().pthread_sigmask(how, ptr(mask), null) !== 0) throw systemError("pthread_sigmask")
+}
+
+const F_SETFD = 2
+const MFD_CLOEXEC = 1
+const SIG_BLOCK = 0
+const SIG_UNBLOCK = 1
+const CLOSE_RANGE_CLOEXEC = 4
+const SYS_close_range = 436 // the same number on every architecture
+
+/** Opened when it is first needed: most services never are upgraded. */
+function library() {
+  return (opened ??= openLibrary()).symbols
+}
+let opened: ReturnType<typeof openLibrary> | null = null
+
+function openLibrary() {
+  return dlopen("libc.so.6", {
+    execve: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+    fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i64], returns: FFIType.i32 },
+    memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
+    pthread_sigmask: { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+    syscall: {
+      args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64],
+      returns: FFIType.i64,
+    },
+  } as const)
+}
+
+function text(value: string): Uint8Array {
+  return Buffer.from(`${value}\0`)
+}
+
+/** Pointers to each, then null. The texts must live as long as the list. */
+function textList(values: readonly string[]): { list: BigUint64Array; texts: Uint8Array[] } {
+  const texts = values.map(text)
+  const list = new BigUint64Array(texts.length + 1)
+  for (const [at, one] of texts.entries()) list[at] = BigInt(ptr(one))
+  return { list, texts }
+}
