@@ -29,12 +29,13 @@ export class RunningClocks {
     this.#paused = new Stopwatch(clock)
   }
 
-  start(before: HandedClocks = nothingRun): void {
+  start(before: HandedClocks = nothingRun, isPaused = false): void {
     this.#running = new Stopwatch(this.#clock, before.runningMs)
     this.#paused = new Stopwatch(this.#clock, before.pausedMs)
-    this.#running.go()
+    if (!isPaused) this.#running.go()
     this.#wall = this.#countdown(this.#spec.wallTimeoutMs, "wall-timeout", before.wallMs)
     this.#idle = this.#countdown(this.#spec.idleTimeoutMs, "idle-timeout", before.idleMs)
+    if (isPaused) this.pause()
   }
 
   handOver(): HandedClocks {

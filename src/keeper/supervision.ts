@@ -100,8 +100,7 @@ export class Supervision {
     const child = this.#ports.spawner.adopt(this.#record.id, handed.child, { terminal, exit })
     const before = { taken, isClosed: handed.isInputClosed }
     const attended = this.#attend(new AttendedChild(child, () => this.#clocks.active(), before))
-    this.#clocks.start(handed.clocks)
-    if (state.kind === "paused") this.#clocks.pause()
+    this.#clocks.start(handed.clocks, state.kind === "paused")
     this.#lease?.begin()
     this.#goOn(attended, handed).catch((error: unknown) => this.#broken(child, error))
   }
