@@ -30,6 +30,7 @@ export type StatePaths = {
   socket: string
   lock: string
   startLock: string
+  upgradeLock: string
   log: string
   journal: string
   transcripts: string
@@ -90,6 +91,7 @@ export function statePaths(context: World, stateDir: string | undefined): StateP
     socket: join(directory, "gateway.sock"),
     lock: join(directory, "lock"),
     startLock: join(directory, "start.lock"),
+    upgradeLock: join(directory, "upgrade.lock"),
     log: join(directory, "service.log"),
     journal: join(directory, "journal.sqlite"),
     transcripts: join(directory, "transcripts"),

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, statSync } from "node:fs"
 import type { StatePaths } from "./address.ts"
 import { isReady } from "./ask.ts"
+import { tryCommandLock } from "./command-lock.ts"
 import type { Context } from "./context.ts"
 import { CommandFailure } from "./failure.ts"
 import { makeStateDirectory } from "./make-state-directory.ts"
@@ -8,7 +9,6 @@ import { ownScope } from "./own-scope.ts"
 import { runningKeeper } from "./running-keeper.ts"
 import { serviceEnvironment } from "./service-environment.ts"
 import { spin } from "./spinner.ts"
-import { tryStartLock } from "./start-lock.ts"
 
 const limitMs = 15_000
 const pollMs = 5
@@ -33,7 +33,7 @@ export async function startIfNeeded(
 /** Null when somebody else has started the service meanwhile. */
 async function startLock(paths: StatePaths, deadlineMs: number): Promise<Disposable | null> {
   for (;;) {
-    const lock = tryStartLock(paths.startLock)
+    const lock = tryCommandLock(paths.startLock)
     if (lock !== null) return lock
     if (await isReady(paths.socket)) return null
     if (performance.now() > deadlineMs) {

@@ -5,9 +5,10 @@ import { isSameProcess } from "../process/proc.ts"
 import { signalProcess } from "../process/signal-process.ts"
 import { signalNumber } from "../process/signals.ts"
 import type { UpgradeReport } from "../protocol/upgrade.ts"
-import { statePaths } from "./address.ts"
+import { type StatePaths, statePaths } from "./address.ts"
 import type { OptionTable } from "./arguments.ts"
 import { command } from "./command.ts"
+import { tryCommandLock } from "./command-lock.ts"
 import type { Context } from "./context.ts"
 import { CommandFailure } from "./failure.ts"
 import { type RunningKeeper, runningKeeper } from "./running-keeper.ts"
@@ -45,7 +46,7 @@ one goes on, and this says why.`,
     }
     if (!keeper.upgrades) throw tooOld(keeper)
     const program = values.to === undefined ? [...context.self] : [resolve(context.cwd, values.to)]
-    const report = await upgrade(context, new UpgradeFiles(paths.directory), keeper, program)
+    const report = await upgrade(context, paths, keeper, program)
     const text = values.json === true ? JSON.stringify(report) : sentence(report)
     await context.stdout.write(`${text}\n`)
     return 0
@@ -56,11 +57,34 @@ type Done = Extract<UpgradeReport, { phase: "done" }>
 
 async function upgrade(
   context: Context,
-  files: UpgradeFiles,
+  paths: StatePaths,
   keeper: RunningKeeper,
   program: string[],
 ): Promise<Done> {
   await using _spinner = spin(context, "handing the service over…", 0)
+  using _lock = await upgradeLock(paths.upgradeLock)
+  return await askAndWait(new UpgradeFiles(paths.directory), keeper, program)
+}
+
+/** One after the other: each has a question of its own, and wants its answer. */
+async function upgradeLock(path: string): Promise<Disposable> {
+  const deadlineMs = performance.now() + silenceMs
+  for (;;) {
+    const lock = tryCommandLock(path)
+    if (lock !== null) return lock
+    if (performance.now() > deadlineMs) {
+      const sinceS = silenceMs / 1000
+      throw new CommandFailure(`Another upgrade has been under way for ${sinceS} s. Try again.`)
+    }
+    await Bun.sleep(pollMs)
+  }
+}
+
+async function askAndWait(
+  files: UpgradeFiles,
+  keeper: RunningKeeper,
+  program: string[],
+): Promise<Done> {
   const name = randomUUID()
   files.ask({ upgrade: name, program })
   if (!signalProcess(keeper, signalNumber("SIGUSR2") ?? 12)) throw notReached(keeper)

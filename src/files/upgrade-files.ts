@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { z } from "zod"
 import { isErrno } from "../execution/errno.ts"
@@ -16,6 +16,10 @@ export class UpgradeFiles {
 
   ask(request: UpgradeRequest): void {
     replaceFile(this.#requestPath, request)
+  }
+
+  get isAsked(): boolean {
+    return existsSync(this.#requestPath)
   }
 
   /** What was asked; once answered it is gone. Null when nothing was, or nothing readable. */

@@ -64,6 +64,9 @@ export function upgradeAtSignal(service: UpgradableService, owner: AsyncDisposab
   const begin = () => upgrades.begin()
   process.on("SIGUSR2", begin)
   owner.defer(() => void process.off("SIGUSR2", begin))
+  // Asked of the program before this one while it was about to hand over, or of a dead one.
+  if (options.takeOver === null) files.takeRequest()
+  else if (files.isAsked) begin()
   return upgrades
 }
 

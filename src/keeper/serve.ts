@@ -103,6 +103,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   log.info({ ...facts, stateDir: state.path, port }, "service ready")
   if (handover && wentOn) reportUpgrade(handover, wentOn, options, state.path)
   say(readyLine(port, config, state))
+  upgrades.ready()
 
   const why = await told.end
   await upgrades.settled()

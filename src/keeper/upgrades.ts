@@ -31,15 +31,27 @@ export type UpgradePorts = {
 export class Upgrades {
   readonly #ports: UpgradePorts
   #underWay: Promise<void> | null = null
+  #isReady = false
+  #isAsked = false
 
   constructor(ports: UpgradePorts) {
     this.#ports = ports
   }
 
-  /** Once more while one is under way is the same wish. */
+  /** From now on there is a service to hand over. */
+  ready(): void {
+    this.#isReady = true
+    if (this.#isAsked) this.begin()
+  }
+
+  /** While one is under way, another waits until that is refused, or for the next program. */
   begin(): void {
-    this.#underWay ??= this.#attempt().finally(() => {
+    this.#isAsked = true
+    if (!this.#isReady || this.#underWay !== null) return
+    this.#isAsked = false
+    this.#underWay = this.#attempt().finally(() => {
       this.#underWay = null
+      if (this.#isAsked) this.begin()
     })
   }
 

@@ -105,7 +105,7 @@ describeEachContainment("through an upgrade", (containment) => {
   test("whoever escaped the leader's session is still ended with it", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)
-    const run = await Steered.start(client, shell(`${daemonAndWait()}`))
+    const run = await Steered.start(client, shell(daemonAndWait()))
     const daemon = await run.untilProcess("daemon")
     const { leader } = run
 

@@ -75,7 +75,7 @@ describe("an upgrade in which the new program fails is taken back:", () => {
     const script = (folder: string) => {
       const path = join(folder, "program")
       const once = `rm ${path}; printf 'no program' > ${path}; chmod 755 ${path}`
-      return program(folder, `${answersThen("exit 1").replace("then exec", `then ${once}; exec`)}`)
+      return program(folder, answersThen("exit 1").replace("then exec", `then ${once}; exec`))
     }
     await expectRefused(script, /The new program did not take over: execve: ENOEXEC/)
   })
