@@ -6,14 +6,20 @@ import { version as sourceVersion } from "../package.json"
 declare const BUILD_VERSION: string | undefined
 declare const BUILD_COMMIT: string | undefined
 
+/** What an upgrade leaves: children that another program has started in this very process. */
+let takeOver: Awaited<ReturnType<typeof receivedTakeOver>> = null
+
 // While the main module is still awaited, Bun goes on after an error that nobody caught. A process
 // in an unknown state must end instead: its owner starts it again.
 for (const event of ["uncaughtException", "unhandledRejection"] as const) {
   process.on(event, (error: unknown) => {
     console.error(error)
+    takeOver?.goBackUnlessAccepted(process.env, String(error))
     process.exit(70)
   })
 }
+
+takeOver = await receivedTakeOver(process.env)
 
 process.exit(await main(process.argv.slice(2)))
 
@@ -30,7 +36,6 @@ async function main(argv: readonly string[]): Promise<number> {
   const { dispatch } = await import("./cli/dispatch.ts")
   const { systemContext } = await import("./cli/system-context.ts")
   const { env } = process
-  const takeOver = await receivedTakeOver(env)
   const build = {
     version: version(),
     commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source",
@@ -62,7 +67,6 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** What an upgrade leaves: children that another program has started in this very process. */
 async function receivedTakeOver(env: NodeJS.ProcessEnv) {
   if (env["CC_EXECUTOR_TAKE_OVER"] === undefined) return null
   const { receiveTakeOver } = await import("./keeper/serve-take-over.ts")

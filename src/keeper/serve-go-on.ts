@@ -13,7 +13,10 @@ export function goOn(handover: Handover, keeper: Keeper, options: ServeOptions):
   options.takeOver?.accept()
   const heldMs = Math.max(0, machineUptimeMs() - handover.uptimeMs)
   keeper.adopt({
-    executions: handover.executions.map((handed) => withTime(handed, heldMs)),
+    // What was written is gone through one by one: who wrote little does not wait for who wrote much.
+    executions: handover.executions
+      .map((handed) => withTime(handed, heldMs))
+      .toSorted((one, other) => bytesOf(one) - bytesOf(other)),
     queued: handover.queued,
   })
   if (handover.endSignal !== null) process.kill(process.pid, handover.endSignal)
@@ -45,6 +48,10 @@ export function reportUpgrade(
 export function handedOverBy(handover: Handover | null) {
   if (handover === null) return {}
   return { upgraded_from: handover.version, handed_over: handover.executions.length }
+}
+
+function bytesOf({ record }: HandedExecution): number {
+  return record.transcript.end.sequence
 }
 
 /** Clocks that ran when they were handed over have not stood still since. */

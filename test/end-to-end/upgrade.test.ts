@@ -5,7 +5,7 @@ import { z } from "zod"
 import { expectAllTold, startFlood } from "../support/followed-flood.ts"
 import { buildNextVersion, nextVersion } from "../support/next-version.ts"
 import { zombiesOf } from "../support/real-processes.ts"
-import { executable, Service } from "../support/service.ts"
+import { executable, isRunning, Service } from "../support/service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { until } from "../support/until.ts"
@@ -76,8 +76,8 @@ describe("a service whose file was replaced", () => {
     // As an installer does it: another file under the same name.
     const { exitCode } = Bun.spawnSync(["install", next.path, file])
     process.kill(gatewayPid, "SIGKILL")
-    await until("another gateway", () => service.gatewayPid !== gatewayPid)
-    await until("it answers", async () => (await versionOf(service).catch(() => null)) !== null)
+    await until("the gateway is gone", () => !isRunning(gatewayPid))
+    await until("another answers", async () => (await versionOf(service).catch(() => null)) !== null)
 
     expect(exitCode).toBe(0)
     expect(await versionOf(service)).toBe(before)
