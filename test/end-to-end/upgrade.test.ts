@@ -77,7 +77,10 @@ describe("a service whose file was replaced", () => {
     const { exitCode } = Bun.spawnSync(["install", next.path, file])
     process.kill(gatewayPid, "SIGKILL")
     await until("the gateway is gone", () => !isRunning(gatewayPid))
-    await until("another answers", async () => (await versionOf(service).catch(() => null)) !== null)
+    await until(
+      "another answers",
+      async () => (await versionOf(service).catch(() => null)) !== null,
+    )
 
     expect(exitCode).toBe(0)
     expect(await versionOf(service)).toBe(before)
