@@ -1,10 +1,13 @@
 #!/usr/bin/env bun
 import { homedir } from "node:os"
 import { version as sourceVersion } from "../package.json"
+import { refusedPlatform } from "./cli/refused-platform.ts"
+import { withoutRuntimeVariables } from "./cli/runtime-variables.ts"
 
 // Set by the build; running from source there are none.
 declare const BUILD_VERSION: string | undefined
 declare const BUILD_COMMIT: string | undefined
+declare const BUILD_DATE: string | undefined
 
 // While the main module is still awaited, Bun goes on after an error that nobody caught. A process
 // in an unknown state must end instead: its owner starts it again.
@@ -15,10 +18,16 @@ for (const event of ["uncaughtException", "unhandledRejection"] as const) {
   })
 }
 
+startAgainIfMoved()
 process.exit(await main(process.argv.slice(2)))
 
 /** Arguments to a command. What it needs is loaded then: the gateway has no use for the rest. */
 async function main(argv: readonly string[]): Promise<number> {
+  const refusal = refusedPlatform(process.platform, argv)
+  if (refusal !== null) {
+    console.error(`cc-executor: ${refusal}`)
+    return 1
+  }
   if (argv[0] === "__gateway") {
     const { serveGateway } = await import("./gateway/serve.ts")
     return serveGateway()
@@ -34,6 +43,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const build = {
     version: version(),
     commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source",
+    built: typeof BUILD_DATE === "string" && BUILD_DATE !== "" ? BUILD_DATE : null,
   }
   const context = systemContext({
     env,
@@ -73,8 +83,23 @@ function version(): string {
   return typeof BUILD_VERSION === "string" ? BUILD_VERSION : sourceVersion
 }
 
+/**
+ * A runtime that the environment has changed is left for one that it has not: the same process
+ * becomes this program once more, without the variables that did it.
+ */
+function startAgainIfMoved(): void {
+  if (!isCompiled()) return
+  const env = withoutRuntimeVariables(process.env)
+  if (env === null) return
+  // Not by the path: the file may have been replaced since, and this one is still open.
+  process.execve?.("/proc/self/exe", [process.argv0, ...process.argv.slice(2)], env)
+}
+
 /** A compiled program is its own runtime; else the runtime needs to be told what to run. */
 function howToStartThis(): string[] {
-  const isCompiled = Bun.main.startsWith("/$bunfs/")
-  return isCompiled ? [process.execPath] : [process.execPath, Bun.main]
+  return isCompiled() ? [process.execPath] : [process.execPath, Bun.main]
+}
+
+function isCompiled(): boolean {
+  return Bun.main.startsWith("/$bunfs/")
 }

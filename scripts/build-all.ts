@@ -1,0 +1,29 @@
+import { copyFile } from "node:fs/promises"
+import { join } from "node:path"
+import { buildFacts } from "./build/build-facts.ts"
+import { type Checksum, checksumList, releaseFile } from "./build/release-file.ts"
+import { releasedRuntime } from "./build/runtime.ts"
+import { sha256 } from "./build/sha256.ts"
+import { bunVersion, targets } from "./build/targets.ts"
+import { root } from "./steps.ts"
+
+// Everything that a release consists of, in dist/: for each target the executable and its bill of
+// materials, the installer, and the checksums of all of them.
+if (Bun.version !== bunVersion) {
+  throw new Error(`This is Bun ${Bun.version}, and a release is built by ${bunVersion} alone.`)
+}
+const facts = buildFacts()
+const checksums: Checksum[] = []
+for (const target of targets) {
+  const outfile = join("dist", `cc-executor-${target.name}`)
+  const runtime = await releasedRuntime(target)
+  const { bunTarget } = target
+  const made = { entry: join("src", "main.ts"), outfile, facts, runtime, bunTarget }
+  checksums.push(...(await releaseFile(made)))
+}
+const installer = join(root, "dist", "install.sh")
+await copyFile(join(root, "install.sh"), installer)
+checksums.push({ file: "install.sh", sha256: await sha256(installer) })
+await Bun.write(join(root, "dist", "SHA256SUMS"), checksumList(checksums))
+console.log(`\n${facts.version}, ${facts.commit}, ${facts.built ?? "no date"}, in dist/:`)
+console.log(checksumList(checksums))
