@@ -1,6 +1,7 @@
-import { copyFile } from "node:fs/promises"
+import { chmod } from "node:fs/promises"
 import { join } from "node:path"
 import { buildFacts } from "./build/build-facts.ts"
+import { withHome } from "./build/installer.ts"
 import { type Checksum, checksumList, releaseFile } from "./build/release-file.ts"
 import { releasedRuntime } from "./build/runtime.ts"
 import { sha256 } from "./build/sha256.ts"
@@ -22,7 +23,9 @@ for (const target of targets) {
   checksums.push(...(await releaseFile(made)))
 }
 const installer = join(root, "dist", "install.sh")
-await copyFile(join(root, "install.sh"), installer)
+const script = await Bun.file(join(root, "install.sh")).text()
+await Bun.write(installer, withHome(script, process.env["CC_EXECUTOR_RELEASE_HOME"] ?? ""))
+await chmod(installer, 0o755)
 checksums.push({ file: "install.sh", sha256: await sha256(installer) })
 await Bun.write(join(root, "dist", "SHA256SUMS"), checksumList(checksums))
 console.log(`\n${facts.version}, ${facts.commit}, ${facts.built ?? "no date"}, in dist/:`)
