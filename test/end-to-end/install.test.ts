@@ -20,7 +20,8 @@ const script = join(import.meta.dir, "../../install.sh")
 const target = process.arch === "arm64" ? "linux-arm64" : "linux-x64"
 const released = `cc-executor-${target}`
 const standIn = '#!/bin/sh\necho "cc-executor 9.9.9 (stand-in)"\n'
-const good: Files = { [released]: standIn, SHA256SUMS: checksumLine(released, standIn) }
+const goodSum = checksumLine(released, standIn)
+const good: Files = { [released]: standIn, SHA256SUMS: goodSum }
 
 const needed = "uname getconf grep mktemp mkdir mv rm chmod awk sha256sum".split(" ")
 
@@ -129,8 +130,12 @@ describe("what is there already", () => {
   test.each<[string, Files, string]>([
     ["a program that was changed", { ...good, [released]: `${standIn}#` }, "SHA256SUMS says"],
     ["a program that is empty", { ...good, [released]: "" }, "SHA256SUMS says"],
-    ["a program that is missing", { SHA256SUMS: good["SHA256SUMS"] ?? "" }, "could not be fetched"],
-    ["a download that breaks off", { ...good, [released]: "cut" }, "could not be fetched"],
+    ["a program that is missing", { SHA256SUMS: goodSum }, "could not be fetched"],
+    [
+      "a download that breaks off",
+      { ...good, [released]: { breaks: "cut" } },
+      "could not be fetched",
+    ],
     ["checksums that are missing", one, "SHA256SUMS could not be fetched"],
     ["no checksum of it", { ...one, SHA256SUMS: checksumLine("other", "") }, "does not name"],
     [
@@ -141,7 +146,7 @@ describe("what is there already", () => {
     ["a checksum that is none", { ...one, SHA256SUMS: `x$(id)  ${released}\n` }, "no checksum"],
     [
       "two checksums of it",
-      { ...one, SHA256SUMS: `${good["SHA256SUMS"]}${checksumLine(released, "")}` },
+      { ...one, SHA256SUMS: `${goodSum}${checksumLine(released, "")}` },
       "no checksum",
     ],
     ["a program that does not run", broken("#!/bin/sh\nexit 3\n"), "does not run here"],
@@ -163,7 +168,7 @@ describe("what is there already", () => {
 
   test.each(["SIGINT", "SIGTERM"] as const)("stays, when %s comes", async (signal) => {
     using machine = new Machine()
-    await using server = new ReleaseServer({ ...good, [released]: "stall" })
+    await using server = new ReleaseServer({ ...good, [released]: { breaks: "stall" } })
     const run = machine.start({ CC_EXECUTOR_BASE_URL: server.url })
     await until("the program is asked for", () => server.asked.includes(released))
 
@@ -182,7 +187,7 @@ describe("a machine on which it cannot be", () => {
       "this is macOS, and cc-executor runs on Linux only",
     ],
     ["another system", { fakes: { uname: "echo FreeBSD" } }, "this is FreeBSD"],
-    ["another processor", { fakes: machine("riscv64") }, "no cc-executor for riscv64"],
+    ["another processor", { fakes: unameOf("riscv64") }, "no cc-executor for riscv64"],
     ["no curl and no wget", { tools: needed }, "neither curl nor wget is here"],
     [
       "nothing to check with",
@@ -225,7 +230,7 @@ describe("a machine on which it cannot be", () => {
     async () => {
       await using server = new ReleaseServer({})
       const env = { CC_EXECUTOR_BASE_URL: server.url }
-      using arm = new Machine({ fakes: machine("aarch64") })
+      using arm = new Machine({ fakes: unameOf("aarch64") })
       using old = new Machine({ fakes: { grep: "exit 1" } }) // no avx2 in /proc/cpuinfo
 
       const runs = [await arm.install(env), await old.install(env)]
@@ -285,7 +290,7 @@ function broken(program: string): Files {
   return { [released]: program, SHA256SUMS: checksumLine(released, program) }
 }
 
-function machine(name: string): Record<string, string> {
+function unameOf(name: string): Record<string, string> {
   return { uname: `[ "$1" = -m ] && echo ${name} || echo Linux` }
 }
 

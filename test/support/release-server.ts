@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 
 /** What a mirror has: contents by name, or what becomes of a request. */
-export type Files = Record<string, string | Blob | "cut" | "stall">
+export type Files = Record<string, string | Blob | { breaks: "cut" | "stall" }>
 
 /** A folder of release files over HTTP, on loopback. */
 export class ReleaseServer implements AsyncDisposable {
@@ -19,8 +19,8 @@ export class ReleaseServer implements AsyncDisposable {
         this.asked.push(name)
         const file = files[name]
         if (file === undefined) return new Response("no such file", { status: 404 })
-        if (file === "cut" || file === "stall") return new Response(partOf(file))
-        return new Response(file)
+        if (typeof file === "string" || file instanceof Blob) return new Response(file)
+        return new Response(partOf(file.breaks))
       },
     })
   }
