@@ -3,6 +3,7 @@ import { homedir } from "node:os"
 import { version as sourceVersion } from "../package.json"
 import { refusedPlatform } from "./cli/refused-platform.ts"
 import { withoutRuntimeVariables } from "./cli/runtime-variables.ts"
+import type { ManagedState } from "./process/service-manager.ts"
 
 // Set by the build; running from source there are none.
 declare const BUILD_VERSION: string | undefined
@@ -52,10 +53,13 @@ async function main(argv: readonly string[]): Promise<number> {
     self: howToStartThis(),
     async serve(config, options) {
       const { serve } = await import("./keeper/serve.ts")
+      const { tellServiceManager } = await import("./process/service-manager.ts")
       const self = howToStartThis()
       const cwd = process.cwd()
       const own = { version: build.version, self, env, cwd, args: argv, takeOver }
-      return serve(config, { ...options, ...own })
+      const socket = env["NOTIFY_SOCKET"] ?? ""
+      const tellManager = (state: ManagedState) => void tellServiceManager(socket, state)
+      return serve(config, { ...options, ...own, tellManager })
     },
     async decide(config, request) {
       const { decide } = await import("./keeper/decide.ts")
