@@ -1,18 +1,21 @@
 import { chmod } from "node:fs/promises"
 import { join } from "node:path"
-import { buildFacts } from "./build/build-facts.ts"
-import { withHome } from "./build/installer.ts"
-import { type Checksum, checksumList, releaseFile } from "./build/release-file.ts"
-import { releasedRuntime } from "./build/runtime.ts"
-import { sha256 } from "./build/sha256.ts"
+import type { Checksum } from "./build/release-file.ts"
 import { bunVersion, targets } from "./build/targets.ts"
-import { root } from "./steps.ts"
+import { installIfMissing, root } from "./steps.ts"
 
 // Everything that a release consists of, in dist/: for each target the executable and its bill of
 // materials, the installer, and the checksums of all of them.
 if (Bun.version !== bunVersion) {
   throw new Error(`This is Bun ${Bun.version}, and a release is built by ${bunVersion} alone.`)
 }
+await installIfMissing()
+const { buildFacts } = await import("./build/build-facts.ts")
+const { withHome } = await import("./build/installer.ts")
+const { checksumList, releaseFile } = await import("./build/release-file.ts")
+const { releasedRuntime } = await import("./build/runtime.ts")
+const { sha256 } = await import("./build/sha256.ts")
+
 const facts = buildFacts()
 const checksums: Checksum[] = []
 for (const target of targets) {

@@ -1,14 +1,16 @@
 import { join } from "node:path"
-import { buildFacts } from "./build/build-facts.ts"
-import { compile } from "./build/compile.ts"
-import { checksumList, releaseFile } from "./build/release-file.ts"
-import { ownRuntime } from "./build/runtime.ts"
-import { root } from "./steps.ts"
+import { installIfMissing, root } from "./steps.ts"
 
 // The executable for this machine, out of the Bun that runs this. Tests build the same program
 // around another entry, so that they try what users get.
 const [entry = join("src", "main.ts"), testOutfile] = process.argv.slice(2)
 const outfile = testOutfile ?? join("dist", "cc-executor")
+
+await installIfMissing()
+const { buildFacts } = await import("./build/build-facts.ts")
+const { compile } = await import("./build/compile.ts")
+const { checksumList, releaseFile } = await import("./build/release-file.ts")
+const { ownRuntime } = await import("./build/runtime.ts")
 
 const runtime = await ownRuntime()
 const compilation = { entry, outfile, facts: buildFacts(), runtime, bunTarget: null }

@@ -3,7 +3,7 @@ import { homedir } from "node:os"
 import { version as sourceVersion } from "../package.json"
 import { refusedPlatform } from "./cli/refused-platform.ts"
 import { withoutRuntimeVariables } from "./cli/runtime-variables.ts"
-import type { ManagedState } from "./process/service-manager.ts"
+import type { ManagedState } from "./process/managed-state.ts"
 
 // Set by the build; running from source there are none.
 declare const BUILD_VERSION: string | undefined
@@ -53,7 +53,7 @@ async function main(argv: readonly string[]): Promise<number> {
     self: howToStartThis(),
     async serve(config, options) {
       const { serve } = await import("./keeper/serve.ts")
-      const { tellServiceManager } = await import("./process/service-manager.ts")
+      const { tellServiceManager } = await import("./process/managed-state.ts")
       const self = howToStartThis()
       const cwd = process.cwd()
       const own = { version: build.version, self, env, cwd, args: argv, takeOver }

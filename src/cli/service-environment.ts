@@ -2,8 +2,8 @@ import { isClientVariable } from "../config/client-variables.ts"
 import type { Environment } from "./context.ts"
 
 /**
- * Settings in the environment are meant for it too; what belongs to the runtime, to the client or to
- * a service manager of the client's is not.
+ * Settings in the environment are meant for it too; what belongs to the runtime, to the client or
+ * to a service manager of the client's is not.
  */
 export function serviceEnvironment(env: Environment): Record<string, string> {
   const ours = Object.entries(env).filter(

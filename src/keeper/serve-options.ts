@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts"
-import type { ManagedState } from "../process/service-manager.ts"
+import type { ManagedState } from "../process/managed-state.ts"
 import type { TakeOver } from "./serve-take-over.ts"
 
 export type ServeOptions = {

@@ -10,8 +10,8 @@ const MSG_NOSIGNAL = 0x4000
 const longestPath = 107
 
 /**
- * Tells the service manager whose socket NOTIFY_SOCKET names. Who listens there does not get to stop
- * the service: a message that cannot be delivered is lost. Answers whether it was.
+ * Tells the service manager whose socket NOTIFY_SOCKET names; answers whether it could be told.
+ * Where it could not, the service goes on.
  */
 export function tellServiceManager(socketPath: string, state: ManagedState): boolean {
   const address = addressOf(socketPath)
@@ -30,7 +30,7 @@ export function tellServiceManager(socketPath: string, state: ManagedState): boo
   }
 }
 
-/** A sockaddr_un: the family in two bytes, then the path; `@` stands for the abstract name space. */
+/** A sockaddr_un: the family in two bytes, then the path; with `@` it is an abstract name. */
 function addressOf(socketPath: string): Uint8Array | null {
   if (!/^[/@]./.test(socketPath)) return null
   const path = Buffer.from(socketPath)
