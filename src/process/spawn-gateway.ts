@@ -58,7 +58,7 @@ async function relay(output: ReadableStream<Uint8Array>, lines: LineSink): Promi
   lines.end()
 }
 
-/** Without what changes the runtime, and without the service manager's ear: that is the keeper's. */
+/** Without what changes the runtime; and a service manager is for the keeper to tell. */
 function gatewayEnvironment(env: Record<string, string | undefined>) {
   const notIts = /^(?:BUN_|NOTIFY_SOCKET$)/
   return Object.fromEntries(Object.entries(env).filter(([name]) => !notIts.test(name)))
