@@ -1,4 +1,4 @@
-import { runSteps, staticSteps } from "./steps.ts"
+import { build, runSteps, staticSteps } from "./steps.ts"
 import { testStep } from "./test-step.ts"
 
-process.exit(await runSteps([...staticSteps, testStep(process.argv.slice(2))]))
+process.exit(await runSteps([...staticSteps, build, testStep(process.argv.slice(2))]))

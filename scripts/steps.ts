@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 
 export type Step = { name: string; run: () => Promise<number> }
@@ -22,15 +23,23 @@ export const install: Step = {
   run: () => bun("install", "--frozen-lockfile"),
 }
 
-/** Everything that can be known without running a test, then the binary the tests drive. */
+/** For what a fresh clone can be asked to do first, before anything of a package is imported. */
+export async function installIfMissing(): Promise<void> {
+  if (existsSync(join(root, "node_modules"))) return
+  const exitCode = await bun("install", "--frozen-lockfile")
+  if (exitCode !== 0) process.exit(exitCode)
+}
+
+/** Everything that can be known without running a test. */
 export const staticSteps: Step[] = [
   { name: "format", run: () => tool("biome", "check") },
   { name: "types", run: () => tool("tsc", "--project", "tsconfig.json") },
   { name: "types, browser", run: () => tool("tsc", "--project", "tsconfig.browser.json") },
   { name: "lint", run: () => tool("oxlint") },
   { name: "dead code", run: () => tool("knip", "--no-progress") },
-  { name: "build", run: () => bun("scripts/build.ts") },
 ]
+
+export const build: Step = { name: "build", run: () => bun("scripts/build.ts") }
 
 // Tools are JavaScript launchers; running them with this Bun spares us their `#!/usr/bin/env node`.
 function tool(name: string, ...args: string[]): Promise<number> {

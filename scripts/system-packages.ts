@@ -11,7 +11,21 @@ const needed: { package: string; present: () => boolean }[] = [
   { package: "openssl", present: () => onPath("openssl") },
   { package: "pv", present: () => onPath("pv") },
   { package: "chromium", present: () => onPath("chromium") },
+  { package: "shellcheck", present: () => onPath("shellcheck") },
+  { package: "busybox", present: () => onPath("busybox") },
+  { package: "zsh", present: () => onPath("zsh") },
+  { package: "fish", present: () => onPath("fish") },
+  { package: "systemd", present: () => onPath("systemd-analyze") },
+  ...(process.env["CC_EXECUTOR_TEST_RELEASE"] === "1" ? emulators() : []),
 ]
+
+/** What runs executables for other processors; without the switch their tests are skipped. */
+function emulators() {
+  return [
+    { package: "qemu-user-static", present: () => onPath("qemu-aarch64-static") },
+    { package: "libc6-arm64-cross", present: () => existsSync("/usr/aarch64-linux-gnu") },
+  ]
+}
 
 /**
  * Installs what is missing where it may (root, apt-get), else names it and goes on: most tests need

@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
+import { countTests } from "./junit-report.ts"
 import { bun, type Step } from "./steps.ts"
 
 /** `bun test` with the given arguments, then one line: `N passed, N failed, N skipped`. */
@@ -12,10 +13,12 @@ async function test(args: string[]): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "cc-executor-junit-"))
   await using cleanup = new AsyncDisposableStack()
   cleanup.defer(() => rm(folder, { recursive: true }))
-  const report = join(folder, "junit.xml")
+  // Whoever wants to keep the report says where.
+  const report = process.env["CC_EXECUTOR_TEST_JUNIT"] ?? join(folder, "junit.xml")
+  await mkdir(dirname(report), { recursive: true })
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`]
   const exitCode = await bun("test", ...reporter, ...args)
-  const counts = await readCounts(report)
+  const counts = await countTests(report)
 
   // A file that does not load has no test to fail and is not in the report: the exit code tells.
   const untold = exitCode !== 0 && counts.failed === 0
@@ -24,16 +27,4 @@ async function test(args: string[]): Promise<number> {
   const failed = untold ? 1 : counts.failed
   console.log(`\n${counts.passed} passed, ${failed} failed, ${counts.skipped} skipped`)
   return failed > 0 && exitCode === 0 ? 1 : exitCode
-}
-
-type Counts = { passed: number; failed: number; skipped: number }
-
-async function readCounts(report: string): Promise<Counts> {
-  const file = Bun.file(report)
-  const xml = (await file.exists()) ? await file.text() : ""
-  const totals = /<testsuites\b[^>]*>/.exec(xml)?.[0] ?? ""
-  const count = (name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(totals)?.[1] ?? 0)
-  const failed = count("failures") + count("errors")
-  const skipped = count("skipped")
-  return { passed: count("tests") - failed - skipped, failed, skipped }
 }

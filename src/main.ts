@@ -1,10 +1,14 @@
 #!/usr/bin/env bun
 import { homedir } from "node:os"
 import { version as sourceVersion } from "../package.json"
+import { refusedPlatform } from "./cli/refused-platform.ts"
+import { withoutRuntimeVariables } from "./cli/runtime-variables.ts"
+import type { ManagedState } from "./process/managed-state.ts"
 
 // Set by the build; running from source there are none.
 declare const BUILD_VERSION: string | undefined
 declare const BUILD_COMMIT: string | undefined
+declare const BUILD_DATE: string | undefined
 
 /** What an upgrade leaves: children that another program has started in this very process. */
 let takeOver: Awaited<ReturnType<typeof receivedTakeOver>> = null
@@ -19,12 +23,17 @@ for (const event of ["uncaughtException", "unhandledRejection"] as const) {
   })
 }
 
+startAgainIfMoved()
 takeOver = await receivedTakeOver(process.env)
-
 process.exit(await main(process.argv.slice(2)))
 
 /** Arguments to a command. What it needs is loaded then: the gateway has no use for the rest. */
 async function main(argv: readonly string[]): Promise<number> {
+  const refusal = refusedPlatform(process.platform, argv)
+  if (refusal !== null) {
+    console.error(`cc-executor: ${refusal}`)
+    return 1
+  }
   if (argv[0] === "__gateway") {
     const { serveGateway } = await import("./gateway/serve.ts")
     return serveGateway()
@@ -39,6 +48,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const build = {
     version: version(),
     commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source",
+    built: typeof BUILD_DATE === "string" && BUILD_DATE !== "" ? BUILD_DATE : null,
   }
   const context = systemContext({
     env,
@@ -47,10 +57,13 @@ async function main(argv: readonly string[]): Promise<number> {
     self: howToStartThis(),
     async serve(config, options) {
       const { serve } = await import("./keeper/serve.ts")
+      const { tellServiceManager } = await import("./process/managed-state.ts")
       const self = howToStartThis()
       const cwd = process.cwd()
       const own = { version: build.version, self, env, cwd, args: argv, takeOver }
-      return serve(config, { ...options, ...own })
+      const socket = env["NOTIFY_SOCKET"] ?? ""
+      const tellManager = (state: ManagedState) => void tellServiceManager(socket, state)
+      return serve(config, { ...options, ...own, tellManager })
     },
     async decide(config, request) {
       const { decide } = await import("./keeper/decide.ts")
@@ -77,8 +90,23 @@ function version(): string {
   return typeof BUILD_VERSION === "string" ? BUILD_VERSION : sourceVersion
 }
 
+/**
+ * A runtime that the environment has changed is left for one that it has not: the same process
+ * becomes this program once more, without the variables that did it.
+ */
+function startAgainIfMoved(): void {
+  if (!isCompiled()) return
+  const env = withoutRuntimeVariables(process.env)
+  if (env === null) return
+  // Not by the path: the file may have been replaced since, and this one is still open.
+  process.execve?.("/proc/self/exe", [process.argv0, ...process.argv.slice(2)], env)
+}
+
 /** A compiled program is its own runtime; else the runtime needs to be told what to run. */
 function howToStartThis(): string[] {
-  const isCompiled = Bun.main.startsWith("/$bunfs/")
-  return isCompiled ? [process.execPath] : [process.execPath, Bun.main]
+  return isCompiled() ? [process.execPath] : [process.execPath, Bun.main]
+}
+
+function isCompiled(): boolean {
+  return Bun.main.startsWith("/$bunfs/")
 }

@@ -25,7 +25,7 @@ export type Exchange = {
   method: "POST" | "GET" | "DELETE"
   headers: Record<string, string>
   body: string | null
-  tls: { ca?: string; cert?: string; key?: string }
+  tls: { ca?: string; cert?: string; key?: string; rejectUnauthorized?: true }
   signal: AbortSignal
   /** A connection that others have used may be dead already, and nobody could tell. */
   isFresh: boolean

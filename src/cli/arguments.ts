@@ -8,6 +8,8 @@ export type Option = {
   readonly multiple?: boolean
   /** Stands for the value in the help text. */
   readonly value?: string
+  /** All that the value may be, for shells to offer. */
+  readonly choices?: readonly string[]
   readonly about: string
 }
 export type OptionTable = Readonly<Record<string, Option>>

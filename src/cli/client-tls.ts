@@ -7,7 +7,13 @@ import type { Environment } from "./context.ts"
 import { UsageFailure } from "./failure.ts"
 
 /** What a wss:// connection is made with besides the defaults: texts in PEM form. */
-export type ClientTls = { ca?: string; cert?: string; key?: string }
+export type ClientTls = {
+  ca?: string
+  cert?: string
+  key?: string
+  /** Said where TLS is used: else a variable of Node's could say otherwise. */
+  rejectUnauthorized?: true
+}
 
 export const clientTlsOptions = {
   "ca-file": {
@@ -44,6 +50,7 @@ export function readClientTls(env: Environment, values: ClientTlsValues): Client
   }
   if (cert !== null && key !== null) checkPair(cert, key)
   return {
+    rejectUnauthorized: true,
     ...(ca === null ? {} : { ca: ca.text }),
     ...(cert === null ? {} : { cert: cert.text }),
     ...(key === null ? {} : { key: key.text }),

@@ -186,6 +186,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./healthcheck.ts")).healthcheckCommand,
   },
   {
+    name: "completions",
+    group: "Service",
+    summary: "print what makes a shell complete commands, options and ids",
+    load: async () => (await import("./completions.ts")).completionsCommand(commands),
+  },
+  {
     name: "version",
     group: "Service",
     summary: "show the version of this program",

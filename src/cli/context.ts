@@ -33,7 +33,12 @@ export type Decide = (
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export type Build = { version: string; commit: string }
+export type Build = {
+  version: string
+  commit: string
+  /** When the commit was made, so that one commit is always built the same; null from source. */
+  built: string | null
+}
 
 export interface Output {
   readonly isTty: boolean

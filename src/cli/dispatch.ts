@@ -8,6 +8,9 @@ import { commandHelp, familyHelp, overview } from "./help.ts"
 /** What `doctor` starts this program with, in a process of its own. */
 const containmentProbe = "__containment"
 
+/** What shells ask for the ids of executions, by what `completions` gave them. */
+const completionQuery = "__executions"
+
 /** Runs what the arguments ask for; answers the exit code. */
 export async function dispatch(context: Context, argv: readonly string[]): Promise<number> {
   try {
@@ -25,6 +28,9 @@ async function route(context: Context, argv: readonly string[]): Promise<number>
     return 2
   }
   if (name === containmentProbe) return (await import("./containment.ts")).probe(context)
+  if (name === completionQuery) {
+    return (await import("./offer-executions.ts")).offerExecutions(context, rest)
+  }
   if (name === "help" || name === "--help" || name === "-h") return help(context, rest)
   if (name === "--version" || name === "-V") return route(context, ["version", ...rest])
   if (name.startsWith("-")) {

@@ -14,7 +14,12 @@ const options = {
   follow: { type: "boolean", short: "f", about: "go on until the execution has ended" },
   tail: { type: "string", short: "n", value: "N", about: "only the last N lines" },
   since: { type: "string", value: "TIME", about: "only from then on: 10m, or a date and time" },
-  stream: { type: "string", value: "NAME", about: "only stdout, or only stderr" },
+  stream: {
+    type: "string",
+    value: "NAME",
+    choices: StreamName.options,
+    about: "only stdout, or only stderr",
+  },
   timestamps: { type: "boolean", short: "t", about: "before each line, when it was written" },
   ...addressOptions,
 } as const satisfies OptionTable

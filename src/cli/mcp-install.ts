@@ -24,10 +24,16 @@ const options = {
   write: { type: "boolean", about: "write it into the client's file instead of showing it" },
   force: { type: "boolean", about: "with --write: replace another entry of that name" },
   list: { type: "boolean", about: "show the clients, and which of them are used here" },
-  scope: { type: "string", value: "SCOPE", about: "user, for all you do (default), or project" },
+  scope: {
+    type: "string",
+    value: "SCOPE",
+    choices: scopes,
+    about: "user, for all you do (default), or project",
+  },
   transport: {
     type: "string",
     value: "KIND",
+    choices: transports,
     about: "stdio (default), or http or ws, where the client can do it",
   },
   name: { type: "string", value: "NAME", about: `what the client calls it (${defaultName})` },

@@ -21,6 +21,7 @@ const options = {
     type: "string",
     multiple: true,
     value: "STATE",
+    choices: StateKind.options,
     about: `only in this state: ${StateKind.options.join(", ")}`,
   },
   label: { type: "string", short: "l", multiple: true, value: "NAME=VALUE", about: "only these" },

@@ -41,6 +41,7 @@ export const runOptions = {
   "budget-policy": {
     type: "string",
     value: "POLICY",
+    choices: ["drop-oldest", "block"],
     about: "past the budget: drop-oldest, or block until it was read",
   },
   "output-limit": { type: "string", value: "SIZE", about: "stop it past so much output" },

@@ -11,10 +11,11 @@ export const versionCommand = command({
   examples: [{ about: "for a bug report", command: "cc-executor version --json" }],
   operands: { atLeast: 0, atMost: 0, what: "" },
   async run(context, { values }) {
-    const { version, commit } = context.build
+    const { version, commit, built } = context.build
     const platform = `${process.platform}-${process.arch}`
-    const facts = { version, commit, bun: Bun.version, platform }
-    const text = `cc-executor ${version} (${commit}, Bun ${Bun.version}, ${platform})`
+    const facts = { version, commit, built, bun: Bun.version, platform }
+    const source = built === null ? commit : `${commit} of ${built.slice(0, 10)}`
+    const text = `cc-executor ${version} (${source}, Bun ${Bun.version}, ${platform})`
     await context.stdout.write(`${values.json === true ? JSON.stringify(facts) : text}\n`)
     return 0
   },

@@ -154,7 +154,7 @@ function pinned(
 
 /** What steers this service, or the runtime it is made of, is not for the children. */
 function childEnvironment(env: Surroundings["env"], user: RunAs | null): Record<string, string> {
-  const own = /^(CC_EXECUTOR_|BUN_|NODE_CHANNEL|npm_)/
+  const own = /^(CC_EXECUTOR_|BUN_|NODE_CHANNEL|npm_|NOTIFY_SOCKET$)/
   const ofAnother = /^(SUDO_|XDG_|DBUS_|MAIL$)/
   const entries = Object.entries(env).flatMap(([name, value]) =>
     value === undefined || own.test(name) ? [] : [[name, value] as const],

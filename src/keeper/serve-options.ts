@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts"
+import type { ManagedState } from "../process/managed-state.ts"
 import type { TakeOver } from "./serve-take-over.ts"
 
 export type ServeOptions = {
@@ -15,4 +16,6 @@ export type ServeOptions = {
   logger: Logger
   /** Says something to whoever started the service, on standard error. */
   say: (text: string) => void
+  /** Tells a service manager, where there is one, how far the service is. */
+  tellManager: (state: ManagedState) => void
 }

@@ -103,11 +103,13 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   log.info({ ...facts, stateDir: state.path, port }, "service ready")
   if (handover && wentOn) reportUpgrade(handover, wentOn, options, state.path)
   say(readyLine(port, config, state))
+  options.tellManager("READY=1")
   upgrades.ready()
 
   const why = await told.end
   await upgrades.settled()
   log.info({ why: why.reason, executions: keeper.live.size }, "service shuts down")
+  options.tellManager("STOPPING=1")
   gateway.drain()
   why.onSecondSignal(() => keeper.hurry())
   using _grace = clock.after(shutdownGraceMs(config), () => keeper.hurry())

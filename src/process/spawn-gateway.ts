@@ -14,7 +14,7 @@ export function spawnGateway(
   return (received) => {
     const child = Bun.spawn([...thisProgram(options.self), "__gateway"], {
       detached: true, // a terminal's Ctrl-C is for the keeper alone
-      env: withoutRuntimeOptions(options.env),
+      env: gatewayEnvironment(options.env),
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -58,6 +58,8 @@ async function relay(output: ReadableStream<Uint8Array>, lines: LineSink): Promi
   lines.end()
 }
 
-function withoutRuntimeOptions(env: Record<string, string | undefined>) {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("BUN_")))
+/** Without what changes the runtime; and a service manager is for the keeper to tell. */
+function gatewayEnvironment(env: Record<string, string | undefined>) {
+  const notIts = /^(?:BUN_|NOTIFY_SOCKET$)/
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !notIts.test(name)))
 }

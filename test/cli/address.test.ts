@@ -32,7 +32,8 @@ describe("the address of the service", () => {
     ["https://host", "wss://host/ws/mcp"],
     ["https://host/behind/ws", "wss://host/behind/ws"],
   ])("%s is %s", (given, url) => {
-    const remote = { kind: "remote", url, token: null, tls: {} } as const
+    const tls = url.startsWith("wss:") ? ({ rejectUnauthorized: true } as const) : {}
+    const remote = { kind: "remote", url, token: null, tls } as const
     expect(addressOf({ env: {}, home }, { url: given })).toEqual(remote)
     expect(addressOf({ env: { CC_EXECUTOR_URL: given }, home }, {})).toEqual(remote)
   })

@@ -175,9 +175,13 @@ describe("the command line", () => {
     expect(await dispatch(short, ["--version"])).toBe(0)
     expect(await dispatch(json, ["version", "--json"])).toBe(0)
 
-    expect(text.stdout.text()).toStartWith("cc-executor 1.2.3 (abc, Bun ")
+    expect(text.stdout.text()).toStartWith("cc-executor 1.2.3 (abc of 2026-01-02, Bun ")
     expect(short.stdout.text()).toBe(text.stdout.text())
-    expect(JSON.parse(json.stdout.text())).toMatchObject({ version: "1.2.3", commit: "abc" })
+    expect(JSON.parse(json.stdout.text())).toMatchObject({
+      version: "1.2.3",
+      commit: "abc",
+      built: "2026-01-02T03:04:05Z",
+    })
   })
 
   test("ends quietly when nobody reads its output any more", async () => {

@@ -110,6 +110,18 @@ describe("what keeps it from speaking TLS is said", () => {
     expect(checked.exitCode).toBe(1)
   })
 
+  test("an unknown authority, although the environment says not to look", async () => {
+    const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0" }
+    const argv = ["run", "--url", urls.open, "--", "echo", "hi"]
+
+    const ran = await line.run(argv, { env })
+    const checked = await line.run(["healthcheck", "--url", urls.open], { env })
+
+    expect(ran.stdout).toBe("")
+    expect(ran.stderr).toContain("give that with --ca-file")
+    expect(checked.stderr).toContain("give that with --ca-file")
+  })
+
   test("by doctor as well", async () => {
     const examined = await line.run(["doctor"], { env: { CC_EXECUTOR_URL: urls.open } })
 

@@ -1,13 +1,11 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { RawSession } from "../support/raw-session.ts"
 import { isRunning, Service, type ServiceOptions } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { notRoot, testUnless } from "../support/test-unless.ts"
-
-const timeoutMs = 20_000
 
 describe("a state directory that cannot be used", () => {
   testUnless(notRoot, "because it is on a read-only disk is refused with what to do", async () => {
@@ -160,36 +158,6 @@ describe("the bare names of the first generation", () => {
     expect((await second.refusalOf(null)).data.reason).toBe("SESSION_LIMIT")
     expect(service.log.filter((line) => line.includes('"level":"info"'))).toEqual([])
   })
-})
-
-describe("a working directory and an environment full of traps", () => {
-  test(
-    "change nothing: neither is .env read, nor bunfig.toml run, nor BUN_OPTIONS passed on",
-    async () => {
-      using folder = temporaryFolder()
-      const trap = (name: string) => join(folder.path, name)
-      const mark = `require("node:fs").writeFileSync("${folder.path}/pid-" + process.pid, "")`
-      writeFileSync(trap(".env"), "CC_EXECUTOR_MAX_SESSIONS=1\nMAX_SESSIONS=1\nTRAP=sprung\n")
-      writeFileSync(trap("bunfig.toml"), 'preload = ["./preload.js"]\n')
-      writeFileSync(trap("preload.js"), mark)
-      mkdirSync(trap("options"))
-      writeFileSync(trap("options/preload.js"), mark.replace("pid-", "options-"))
-      const env = { BUN_OPTIONS: `--preload=${trap("options/preload.js")}`, BUN_TRAP: "sprung" }
-      await using service = await Service.start({ cwd: folder.path, env })
-      const url = await service.url()
-
-      using _first = await RawSession.open(url)
-      using session = await RawSession.open(url)
-      const child = await session.run({ argv: ["printenv"] })
-
-      expect(child.stdout).not.toContain("TRAP=")
-      expect(child.stdout).not.toContain("BUN_OPTIONS")
-      // The runtime itself obeys the variable before our first line; those we start are spared.
-      const sprung = readdirSync(folder.path).filter((name) => /^(pid|options)-/.test(name))
-      expect(sprung).toEqual([`options-${service.pid}`])
-    },
-    timeoutMs,
-  )
 })
 
 type FailedStart = { exitCode: number; said: string; pid: number }

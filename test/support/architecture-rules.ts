@@ -71,7 +71,7 @@ function tableViolations({ file, target }: Import, rules: ImportRules): string[]
 
 function specifierViolations({ file, specifier, target }: Import, rules: ImportRules): string[] {
   if (target !== undefined) {
-    const explicit = /\.(?:ts|json|sql|html|css|txt|md|svg)$/.test(specifier)
+    const explicit = /\.(?:ts|json|sql|html|css|txt|md|svg|bash|zsh|fish)$/.test(specifier)
     return explicit ? [] : [`${file}: "${specifier}" needs its .ts extension`]
   }
   const packages = rules.pure[moduleOf(file)]

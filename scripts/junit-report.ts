@@ -1,0 +1,33 @@
+export type Counts = { passed: number; failed: number; skipped: number }
+
+/** What the report of `bun test` says in all; nothing when there is none. */
+export async function countTests(report: string): Promise<Counts> {
+  const totals = /<testsuites\b[^>]*>/.exec(await readReport(report))?.[0] ?? ""
+  const count = (name: string) => Number(attribute(totals, name) ?? 0)
+  const failed = count("failures") + count("errors")
+  const skipped = count("skipped")
+  return { passed: count("tests") - failed - skipped, failed, skipped }
+}
+
+/** The names of tests that have failed, or were skipped. */
+export async function namedTests(report: string, what: "failure" | "skipped"): Promise<string[]> {
+  const cases = (await readReport(report)).matchAll(/<testcase\b([^>]*[^/])>(.*?)<\/testcase>/gs)
+  return [...cases].flatMap(([, head = "", body = ""]) => {
+    if (!body.includes(`<${what}`)) return []
+    const names = [attribute(head, "classname"), attribute(head, "name")]
+    return [names.filter((name) => name !== null && name !== "").join(" > ")]
+  })
+}
+
+async function readReport(path: string): Promise<string> {
+  const file = Bun.file(path)
+  return (await file.exists()) ? file.text() : ""
+}
+
+function attribute(tag: string, name: string): string | null {
+  const text = new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1]
+  if (text === undefined) return null
+  return text.replace(/&(quot|apos|gt|lt|amp);/g, (_, entity: string) => entities[entity] ?? "")
+}
+
+const entities: Record<string, string> = { quot: '"', apos: "'", gt: ">", lt: "<", amp: "&" }

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { readdirSync } from "node:fs"
+import { commands } from "../../src/cli/commands.ts"
+import { StateKind } from "../../src/execution/state.ts"
+import { CommandLine } from "../cli/command-line.ts"
+import { type CompletingShell, openBash, openFish, openZsh } from "../support/completing-shell.ts"
+import { testUnless } from "../support/test-unless.ts"
+
+const stack = new AsyncDisposableStack()
+const line = stack.use(new CommandLine())
+/** Executions by what they do; their beginnings differ. */
+const ids = { live: "", ended: "" }
+
+beforeAll(async () => {
+  ids.live = await line.stdout("run", "-d", "--", "sleep", "600")
+  ids.ended = await line.stdout("run", "-d", "--", "true")
+  await line.stdout("wait", ids.ended)
+})
+
+afterAll(() => stack.disposeAsync())
+
+const shells = { bash: openBash, zsh: openZsh, fish: openFish }
+
+for (const [name, open] of Object.entries(shells)) {
+  describe(`in ${name}`, () => {
+    const obstacle = Bun.which(name) === null ? `${name} is missing` : null
+    let opened: CompletingShell | null = null
+    const completing = (what: string, run: (shell: CompletingShell) => Promise<void>) =>
+      testUnless(obstacle, what, async () => {
+        opened ??= stack.use(await open(line.env()))
+        await run(opened)
+      })
+
+    completing("commands are offered, in two words where they have two", async (shell) => {
+      const firstWords = commands.map((command) => command.name.replace(/ .*/, ""))
+      expect(await sorted(shell, "cc-executor ")).toEqual(
+        [...new Set([...firstWords, "help"])].toSorted(),
+      )
+      expect(await shell.offered("cc-executor paus")).toEqual(["pause"])
+      expect(await sorted(shell, "cc-executor token ")).toEqual(["create", "list", "revoke"])
+      expect(await shell.offered("cc-executor token cr")).toEqual(["create"])
+      expect(await shell.offered("cc-executor mcp inst")).toEqual(["install"])
+    })
+
+    completing("options are offered, each for its command", async (shell) => {
+      expect(await shell.offered("cc-executor logs --str")).toEqual([
+        expect.stringMatching(/^--stream=?$/),
+      ])
+      expect(await shell.offered("cc-executor ps --watc")).toEqual(["--watch"])
+      expect(await shell.offered("cc-executor token create --tt")).toEqual([
+        expect.stringMatching(/^--ttl=?$/),
+      ])
+      expect(await shell.offered("cc-executor mcp --url x --token-f")).toEqual([
+        expect.stringMatching(/^--token-file=?$/),
+      ])
+    })
+
+    completing("values are offered where they are known", async (shell) => {
+      expect(await sorted(shell, "cc-executor ps --state ")).toEqual(StateKind.options.toSorted())
+      const [inline] = await shell.offered("cc-executor ps --state=runn")
+      expect(inline?.replace("--state=", "")).toBe("running")
+      expect(await sorted(shell, "cc-executor serve --log-format ")).toEqual([
+        "auto",
+        "json",
+        "pretty",
+      ])
+      expect(await shell.offered("cc-executor mcp install --scope pro")).toEqual(["project"])
+      expect(await sorted(shell, "cc-executor completions ")).toEqual(["bash", "fish", "zsh"])
+    })
+
+    completing("executions are offered: those that a command is for", async (shell) => {
+      const both = [ids.live, ids.ended].toSorted()
+      expect(await shell.offered("cc-executor pause ")).toEqual([ids.live])
+      expect(await shell.offered("cc-executor rm ")).toEqual([ids.ended])
+      expect(await sorted(shell, "cc-executor logs -f ")).toEqual(both)
+      expect(
+        await shell.offered(`cc-executor logs --stream stdout ${ids.ended.slice(0, 9)}`),
+      ).toEqual([ids.ended])
+      expect(await shell.offered("cc-executor signal US")).toEqual(["USR1", "USR2"])
+      expect(await shell.offered("cc-executor signal TERM ")).toEqual([ids.live])
+    })
+
+    completing("another program's command line is left to it", async (shell) => {
+      expect(await shell.offered("cc-executor run -d whoam")).toEqual(["whoami"])
+      expect(await shell.offered("cc-executor run -d -- whoam")).toEqual(["whoami"])
+      expect(await shell.offered("cc-executor run whoami --detac")).not.toContain("--detach")
+    })
+
+    testUnless(obstacle, "without a service nothing is offered, and none is started", async () => {
+      await using other = new CommandLine()
+      await using shell = await open(other.env())
+
+      const offered = await shell.offered("cc-executor cancel ")
+
+      expect(offered.filter((word) => word !== "")).toEqual([])
+      expect(readdirSync(other.stateDir)).toEqual([])
+    })
+  })
+}
+
+describe("the script for bash", () => {
+  const obstacle = Bun.which("shellcheck") === null ? "shellcheck is missing" : null
+  testUnless(obstacle, "has nothing that shellcheck would change", async () => {
+    const script = Buffer.from(await line.stdout("completions", "bash"))
+    const check = Bun.spawn(["shellcheck", "-"], { stdin: script, stdout: "pipe" })
+    expect(await check.stdout.text()).toBe("")
+    expect(await check.exited).toBe(0)
+  })
+})
+
+describe("a shell that is not known", () => {
+  test("is refused with those that are", async () => {
+    const run = await line.run(["completions", "tcsh"])
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" })
+    expect(run.stderr).toContain("give bash, zsh, fish")
+  })
+})
+
+async function sorted(shell: CompletingShell, typed: string): Promise<string[]> {
+  return (await shell.offered(typed)).toSorted()
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { countTests, namedTests } from "../../scripts/junit-report.ts"
+import { filesOf } from "../../scripts/test-suites.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
+
+describe("a report that bun test wrote", () => {
+  test("is counted, and what failed or was skipped is named", async () => {
+    using folder = temporaryFolder()
+    const report = join(folder.path, "junit.xml")
+    writeFileSync(
+      join(folder.path, "some.test.ts"),
+      `import { describe, expect, test } from "bun:test"
+       describe("a <situation>", () => {
+         test("holds", () => expect(1).toBe(1))
+         test("fails, \\"quoted\\" & so on", () => expect(1).toBe(2))
+         test.skip("waits", () => undefined)
+       })`,
+    )
+    const reporter = ["--reporter=junit", `--reporter-outfile=${report}`]
+    const run = Bun.spawn([process.execPath, "test", ...reporter], {
+      cwd: folder.path,
+      stdio: ["ignore", "ignore", "ignore"],
+    })
+    expect(await run.exited).toBe(1)
+
+    expect(await countTests(report)).toEqual({ passed: 1, failed: 1, skipped: 1 })
+    expect(await namedTests(report, "failure")).toEqual(['a <situation> > fails, "quoted" & so on'])
+    expect(await namedTests(report, "skipped")).toEqual(["a <situation> > waits"])
+  })
+
+  test("is nothing when it is not there", async () => {
+    expect(await countTests("/no/report.xml")).toEqual({ passed: 0, failed: 0, skipped: 0 })
+  })
+})
+
+describe("the suites", () => {
+  test("have every test file once, but for images", async () => {
+    const suites = await Promise.all(["unit", "end-to-end", "stress", "conformance"].map(filesOf))
+    const all = [...new Bun.Glob("test/**/*.test.ts").scanSync(join(import.meta.dir, "../.."))].map(
+      (file) => `./${file}`,
+    )
+    const others = all.filter((file) => !file.startsWith("./test/image/"))
+    expect(suites.flat().toSorted()).toEqual(others.toSorted())
+  })
+
+  test("that do not exist are refused", async () => {
+    const refusal = await filesOf("units").catch(String)
+    expect(refusal).toContain("There is no suite units")
+  })
+})
