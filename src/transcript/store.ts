@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs"
 import { ExecutionId } from "../execution/id.ts"
-import type { TranscriptStore } from "../keeper/ports.ts"
+import type { RecordedTotals, TranscriptStore } from "../keeper/ports.ts"
 import { createRecordBuffer } from "./record-buffer.ts"
 import { recoverTranscript } from "./recover.ts"
 import { resumeWriting } from "./resume.ts"
@@ -10,14 +10,16 @@ import { createTranscriptWriter } from "./writer.ts"
 /** Transcripts below one directory, each in a directory of its execution's name. */
 export function createTranscriptStore(directory: string): TranscriptStore {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const buffer = createRecordBuffer()
+  const totals = noTotals()
+  const shared = { buffer: createRecordBuffer(), totals }
   return {
+    totals,
     create: (id, budget, onForget) =>
-      createTranscriptWriter(filesOf(directory, id), budget, buffer, onForget),
+      createTranscriptWriter(filesOf(directory, id), budget, shared, onForget),
     async resume(id, budget, handed, onForget) {
       const files = filesOf(directory, id)
       const written = await resumeWriting(files, handed)
-      return createTranscriptWriter(files, budget, buffer, onForget, written)
+      return createTranscriptWriter(files, budget, shared, onForget, written)
     },
     recover: (id) => recoverTranscript(filesOf(directory, id)),
     remove(id) {
@@ -32,4 +34,9 @@ export function createTranscriptStore(directory: string): TranscriptStore {
       return sizes.reduce((sum, size) => sum + size, 0)
     },
   }
+}
+
+export function noTotals(): RecordedTotals {
+  const nothing = () => ({ bytes: 0, lines: 0 })
+  return { stdout: nothing(), stderr: nothing(), forgotten: nothing(), unrecorded: nothing() }
 }
