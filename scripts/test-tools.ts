@@ -38,9 +38,14 @@ function isTestTool(name: string): name is TestTool {
   return Object.hasOwn(testTools, name)
 }
 
-function folderOf(tool: TestTool): string {
+/** One for all checkouts of a user. */
+export function toolCache(): string {
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache")
-  return join(cache, "cc-executor-test-tools", testTools[tool].replaceAll("/", "+"))
+  return join(cache, "cc-executor-test-tools")
+}
+
+function folderOf(tool: TestTool): string {
+  return join(toolCache(), testTools[tool].replaceAll("/", "+"))
 }
 
 /** Whole or not at all: a folder that was only half filled would never be filled again. */

@@ -1,3 +1,4 @@
+import { fetchPromtool } from "./promtool.ts"
 import { install, runSteps, staticSteps } from "./steps.ts"
 import { systemPackages } from "./system-packages.ts"
 import { testStep } from "./test-step.ts"
@@ -7,6 +8,7 @@ const steps = [
   install,
   systemPackages,
   installTestTools,
+  fetchPromtool,
   ...staticSteps,
   testStep(process.argv.slice(2)),
 ]

@@ -21,7 +21,7 @@ process.exit(await main(process.argv.slice(2)))
 async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === "__gateway") {
     const { serveGateway } = await import("./gateway/serve.ts")
-    return serveGateway()
+    return serveGateway({ commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source" })
   }
   if (argv[0] === "__upgrade-check") {
     const { answerUpgradeCheck } = await import("./keeper/serve-upgrade-check.ts")
