@@ -8,6 +8,7 @@ import { executionIdFrom } from "../src/execution/id.ts"
 import { endpoints } from "../src/http/endpoints.ts"
 import { openApiDocument } from "../src/http/open-api.ts"
 import { createLogger } from "../src/log.ts"
+import { metricsPage } from "./metrics-page.ts"
 import { protocolSchema } from "./protocol-schema.ts"
 import { root } from "./steps.ts"
 
@@ -16,6 +17,7 @@ type GeneratedFile = { path: string; render: () => string }
 
 const files: GeneratedFile[] = [
   { path: "docs/configuration.md", render: configurationPage },
+  { path: "docs/metrics.md", render: metricsPage },
   jsonFile("docs/openapi.json", () => openApiDocument(endpoints, version)),
   jsonFile("docs/protocol.schema.json", protocolSchema),
 ]
@@ -242,9 +244,10 @@ function logs(): string {
     "cc-executor serve --log-file ~/cc-executor.log --log-file-size 50MiB --log-files 10",
     "```",
     "",
-    "Nothing else is needed. Where logrotate is to do it all the same, set `--log-file-size 1T`",
-    "and use its `copytruncate`. In a container leave the file out, and let the engine rotate",
-    "standard output.",
+    "Nothing else is needed. Where logrotate is to do it all the same, set `--log-file-size 1T`;",
+    "it may rename the file or use `copytruncate`, and no signal is needed: see",
+    "[observability](observability.md#logs). In a container leave the file out, and let the",
+    "engine rotate standard output.",
   ].join("\n")
 }
 

@@ -36,7 +36,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   if (argv[0] === "__gateway") {
     const { serveGateway } = await import("./gateway/serve.ts")
-    return serveGateway()
+    return serveGateway({ commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source" })
   }
   if (argv[0] === "__upgrade-check") {
     const { answerUpgradeCheck } = await import("./keeper/serve-upgrade-check.ts")
@@ -68,6 +68,10 @@ async function main(argv: readonly string[]): Promise<number> {
     async decide(config, request) {
       const { decide } = await import("./keeper/decide.ts")
       return decide(config, request, { env, cwd: process.cwd() })
+    },
+    async examineFiles(config) {
+      const { examineFiles } = await import("./keeper/serve-files.ts")
+      return examineFiles(config)
     },
   })
   try {
