@@ -6,6 +6,7 @@ import { Penalties } from "../access/penalties.ts"
 import { Tarpit } from "../access/tarpit.ts"
 import { Tickets } from "../access/tickets.ts"
 import { TokenBook } from "../access/token-book.ts"
+import type { TokenFileFailure } from "../access/token-file.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import { TokenBuckets } from "../execution/token-bucket.ts"
 import type { CallerOf } from "../http/ports.ts"
@@ -36,7 +37,7 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
   const tickets = new Tickets(() => randomBytes(24).toString("base64url"), monotonicMs)
   const identify = createIdentify({
     ...access,
-    tokens: tokenCheck(settings.stateDir, log),
+    tokens: tokenCheck(settings, log),
     tickets,
     uidOf: (ends) => users.uidOf(ends),
     certificateScopes: settings.clientCertScopes,
@@ -75,10 +76,10 @@ function httpCaller(identify: Identify, perSecond: number): CallerOf {
   }
 }
 
-function tokenCheck(stateDir: string, log: Logger): TokenCheck {
-  const book = new TokenBook(stateDir, ({ message }) =>
-    log.error({ reason: message }, "tokens cannot be read: nobody is let in by one"),
-  )
+function tokenCheck({ stateDir, access }: GatewaySettings, log: Logger): TokenCheck {
+  const tellFailure = ({ message }: TokenFileFailure) =>
+    log.error({ reason: message }, "tokens cannot be read: nobody is let in by one")
+  const book = new TokenBook(stateDir, tellFailure, access.acceptedTokens)
   return {
     check(token) {
       const checked = book.check(token, new Date())
