@@ -1,7 +1,7 @@
 # The image of cc-executor, for linux/amd64 and linux/arm64: see docs/containers.md.
 #
-#   docker build -t cc-executor .                                    nothing but the executable
-#   docker build -t cc-executor-agent --target agent .               with shell, git and ripgrep
+#   docker build -t cc-executor .                        nothing but the executable
+#   docker build -t cc-executor-agent --target agent .   with a shell, git and ripgrep
 
 ARG BUN_IMAGE=oven/bun:1.4.4
 ARG RUNTIME_IMAGE=gcr.io/distroless/base-debian12:nonroot

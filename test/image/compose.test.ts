@@ -35,7 +35,7 @@ describe("`docker compose up -d`", () => {
     "gives the container nothing that it can do without, and limits",
     async () => {
       await using project = await Project.make(await images())
-      await project.compose("up", "--no-start", "--no-build")
+      await project.compose("up", "--detach", "--no-build")
 
       const host: unknown = JSON.parse(await project.inspect("{{json .HostConfig}}"))
 
