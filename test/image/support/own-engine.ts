@@ -21,7 +21,7 @@ export async function startOwnEngine(stack: AsyncDisposableStack): Promise<Engin
   const missing = packages.filter(({ program }) => !existsSync(program)).map(({ name }) => name)
   if (missing.length > 0) await aptInstall(missing)
   const folder = await mkdtemp(join(tmpdir(), "cc-executor-engine-"))
-  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  stack.defer(() => removeMounted(folder))
   const bridge = await makeBridge(stack)
   const path = await putProgramsFirst(folder)
   const socket = `unix://${folder}/sock`
@@ -38,6 +38,15 @@ export async function startOwnEngine(stack: AsyncDisposableStack): Promise<Engin
     60_000,
   )
   return engine
+}
+
+/** A daemon that ended leaves the mounts of its namespaces. */
+async function removeMounted(folder: string): Promise<void> {
+  const mounts = await Bun.file("/proc/self/mounts").text()
+  const points = mounts.split("\n").map((line) => line.split(" ")[1] ?? "")
+  const below = points.filter((point) => point.startsWith(`${folder}/`)).toReversed()
+  for (const point of below) await new Engine({}).must(["umount", point])
+  await rm(folder, { recursive: true, force: true })
 }
 
 async function makeBridge(stack: AsyncDisposableStack): Promise<string> {
