@@ -7,8 +7,8 @@ import type { Engine } from "./engine.ts"
 const authorities = "/etc/ssl/certs/ca-certificates.crt"
 
 /**
- * Where no registry can be reached, images that stand in for those the Dockerfile begins with, under
- * their names: made of Debian's packages, as they are, and of the Bun that runs this. For tests only.
+ * Where no registry can be reached: images that stand in for those the Dockerfile begins with,
+ * under their names, made of Debian's packages and of the Bun that runs this. For tests only.
  */
 export async function makeBaseImages(engine: Engine): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "cc-executor-bases-"))
@@ -43,7 +43,6 @@ async function makeBun(engine: Engine, folder: string): Promise<void> {
     "COPY bun /usr/local/bin/bun",
     `COPY ca-certificates.crt ${authorities}`,
     `ENV NODE_EXTRA_CA_CERTS=${authorities}`,
-    "WORKDIR /home/bun/app",
   ]
   await writeFile(join(folder, "Dockerfile"), lines.join("\n"))
   await engine.docker("build", "--quiet", "--tag", `oven/bun:${Bun.version}`, folder)

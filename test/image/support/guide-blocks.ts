@@ -11,11 +11,14 @@ export function guideBlocks(document: string): { section: string; blocks: GuideB
     .filter(({ blocks }) => blocks.length > 0)
 }
 
-const marked =
-  /^<!-- run by: test\/image\/guide\.test\.ts -->\n(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)^```$/gms
+const mark = "<!-- run by: test/image/guide.test.ts -->\n"
+const block = /^(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)^```$/ms
 
 function blocksOf(section: string): GuideBlock[] {
-  return [...section.matchAll(marked)].map(([, path, language = "", text = ""]) => {
+  const marked = section.split(mark).slice(1)
+  return marked.map((part) => {
+    const [whole, path, language = "", text = ""] = block.exec(part) ?? []
+    if (whole === undefined || !part.startsWith(whole)) throw new Error(`no block after ${mark}`)
     if (path !== undefined) return { kind: "file", path, text }
     if (language !== "sh") throw new Error(`the guide's test runs no ${language}`)
     return { kind: "script", text }
