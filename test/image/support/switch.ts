@@ -14,7 +14,7 @@ export const noImages = obstacle()
 function obstacle(): string | null {
   if (choice === "1") return notRoot
   if (choice === "engine") return null
-  return "takes minutes; set CC_EXECUTOR_TEST_IMAGE to 1, or to engine where docker works"
+  return "set CC_EXECUTOR_TEST_IMAGE=1"
 }
 
 /** The first test to ask has the engine started and the images built. */
