@@ -10,6 +10,8 @@ describe("without flags and variables", () => {
       hosts: ["127.0.0.1", "::1"],
       port: 8003,
       requireToken: false,
+      acceptTokenFile: null,
+      acceptTokenScopes: ["execute", "control", "read"],
       preloadMcp: false,
       allowedHosts: null,
       allowedOrigins: null,

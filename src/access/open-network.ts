@@ -14,9 +14,9 @@ export function openNetworkProblem(exposure: Exposure): string | null {
   if (open.length === 0 || exposure.hasTokens || exposure.asksForCertificates) return null
   return (
     `${open.join(", ")} can be reached from other machines, and nobody there has a way to show ` +
-    "who they are. Make a token first (cc-executor token create --name NAME), or ask for client " +
-    "certificates (--tls-client-ca FILE); to be reached from this machine only, " +
-    "leave out --host."
+    "who they are. Make a token first (cc-executor token create --name NAME), name a file with " +
+    "one (--accept-token-file FILE), or ask for client certificates (--tls-client-ca FILE); to " +
+    "be reached from this machine only, leave out --host."
   )
 }
 

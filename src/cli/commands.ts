@@ -120,6 +120,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./token-create.ts")).tokenCreateCommand,
   },
   {
+    name: "token new",
+    group: "Access",
+    summary: "print a token for a file that a service accepts tokens from",
+    load: async () => (await import("./token-new.ts")).tokenNewCommand,
+  },
+  {
     name: "token list",
     group: "Access",
     summary: "list tokens, without their secrets",

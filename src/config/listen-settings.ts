@@ -1,6 +1,7 @@
 import { listenHosts } from "./listen-hosts.ts"
+import { scopeList } from "./scope-list.ts"
 import { setting } from "./setting.ts"
-import { boolean, count, duration, orNone, size } from "./text-form.ts"
+import { absolutePath, boolean, count, duration, orNone, size } from "./text-form.ts"
 import { tlsSettings } from "./tls-settings.ts"
 import { hostNames, webOrigins } from "./web-names.ts"
 
@@ -25,6 +26,20 @@ export const listenSettings = {
     defaultText: "false",
     example: "true",
     description: "The service's own user needs a token on loopback too; on the unix socket not.",
+  }),
+  acceptTokenFile: setting(orNone(absolutePath()), {
+    group: "Listening",
+    flag: "accept-token-file",
+    defaultText: "none",
+    example: "/run/secrets/cc-executor-token",
+    description: "A file of tokens, taken as those of `token create` are: a secret of a container.",
+  }),
+  acceptTokenScopes: setting(scopeList(), {
+    group: "Listening",
+    flag: "accept-token-scopes",
+    defaultText: "execute,control,read",
+    example: "read",
+    description: "What bearers of a token of that file may do.",
   }),
   allowedHosts: setting(orNone(hostNames()), {
     group: "Listening",

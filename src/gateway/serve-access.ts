@@ -6,6 +6,7 @@ import { Penalties } from "../access/penalties.ts"
 import { Tarpit } from "../access/tarpit.ts"
 import { Tickets } from "../access/tickets.ts"
 import { TokenBook } from "../access/token-book.ts"
+import type { TokenFileFailure } from "../access/token-file.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import { TokenBuckets } from "../execution/token-bucket.ts"
 import type { CallerOf } from "../http/ports.ts"
@@ -35,9 +36,9 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
   const { access } = settings
   const users = peerUsers()
   const tickets = new Tickets(() => randomBytes(24).toString("base64url"), monotonicMs)
-  const book = new TokenBook(settings.stateDir, ({ message }) =>
-    log.error({ reason: message }, "tokens cannot be read: nobody is let in by one"),
-  )
+  const tellFailure = ({ message }: TokenFileFailure) =>
+    log.error({ reason: message }, "tokens cannot be read: nobody is let in by one")
+  const book = new TokenBook(settings.stateDir, tellFailure, access.acceptedTokens)
   const identify = createIdentify({
     ...access,
     tokens: tokenCheck(book),

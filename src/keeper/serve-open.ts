@@ -1,5 +1,7 @@
+import { readAcceptedTokens } from "../access/accepted-tokens.ts"
 import { clearTextWarning, type Exposure, openNetworkProblem } from "../access/open-network.ts"
 import { TokenBook } from "../access/token-book.ts"
+import type { TokenFileFailure } from "../access/token-file.ts"
 import type { Config } from "../config.ts"
 import type { ExecutionRecord } from "../execution/record.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
@@ -12,6 +14,7 @@ import { recover } from "./recovery.ts"
 import { type Machine, openMachine } from "./serve-machine.ts"
 import type { ServeOptions } from "./serve-options.ts"
 import { openRecord, type ServiceRecord } from "./serve-record.ts"
+import { acceptedTokensOf } from "./serve-settings.ts"
 import type { StateDirectory } from "./state-directory.ts"
 import { systemClock as clock } from "./system-clock.ts"
 
@@ -55,7 +58,11 @@ function exposureProblem(
   state: StateDirectory,
   say: (text: string) => void,
 ): string | null {
-  const tokens = new TokenBook(state.path, ({ message }) => say(`cc-executor: ${message}`))
+  const accepted = acceptedTokensOf(config)
+  const read = accepted === null ? null : readAcceptedTokens(accepted)
+  if (read?.ok === false) return read.failure.message
+  const tell = ({ message }: TokenFileFailure) => say(`cc-executor: ${message}`)
+  const tokens = new TokenBook(state.path, tell, accepted)
   const exposure: Exposure = {
     hosts: config.port === null ? [] : config.hosts,
     hasTokens: tokens.hasUsable(clock.now()),

@@ -144,6 +144,7 @@ export function gatewaySettings(
     access: {
       trustsLoopback: trustsLoopback(config),
       ownUid: process.getuid?.() ?? 0,
+      acceptedTokens: acceptedTokensOf(config),
       allowedHosts: config.allowedHosts ?? [],
       allowedOrigins: config.allowedOrigins ?? [],
       maxConnectionsPerAddress: config.maxConnectionsPerAddress,
@@ -159,6 +160,11 @@ export function gatewaySettings(
     runAs: config.runAs,
     preloadMcp: config.preloadMcp,
   }
+}
+
+export function acceptedTokensOf(config: Config): GatewaySettings["access"]["acceptedTokens"] {
+  const { acceptTokenFile: path, acceptTokenScopes: scopes } = config
+  return path === null ? null : { path, scopes }
 }
 
 export function tlsFiles(config: Config): GatewaySettings["listen"]["tls"] {

@@ -127,6 +127,10 @@ export const GatewaySettings = z.object({
       .boolean()
       .describe("whether the service's own user needs no token on loopback"),
     ownUid: z.int().min(0),
+    acceptedTokens: z
+      .object({ path: z.string(), scopes: z.array(Scope) })
+      .nullable()
+      .describe("a file of tokens that are taken, besides those of the state directory"),
     allowedHosts: z.array(z.string()).describe("besides the addresses it listens on"),
     allowedOrigins: z.array(z.string()),
     maxConnectionsPerAddress: z.int().positive(),

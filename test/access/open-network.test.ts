@@ -12,6 +12,7 @@ describe("an address that other machines can reach", () => {
 
       expect(problem).toContain(hosts.at(-1) ?? "")
       expect(problem).toContain("cc-executor token create")
+      expect(problem).toContain("--accept-token-file")
       expect(problem).toContain("--tls-client-ca")
     },
   )

@@ -14,6 +14,7 @@ export const sampleSettings: GatewaySettings = {
   access: {
     trustsLoopback: true,
     ownUid: 1000,
+    acceptedTokens: null,
     allowedHosts: [],
     allowedOrigins: [],
     maxConnectionsPerAddress: 64,

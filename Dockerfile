@@ -1,0 +1,66 @@
+# The image of cc-executor, for linux/amd64 and linux/arm64: see docs/containers.md.
+#
+#   docker build -t cc-executor .                        nothing but the executable
+#   docker build -t cc-executor-agent --target agent .   with a shell, git and ripgrep
+
+ARG BUN_IMAGE=oven/bun:1.4.4
+ARG RUNTIME_IMAGE=gcr.io/distroless/base-debian12:nonroot
+ARG AGENT_IMAGE=debian:bookworm-slim
+
+# Runs where the build runs, whatever it is for: Bun compiles for either processor on both.
+FROM --platform=${BUILDPLATFORM:-linux} ${BUN_IMAGE} AS build
+WORKDIR /src
+COPY package.json bun.lock bunfig.toml ./
+RUN bun install --frozen-lockfile --production --ignore-scripts
+COPY tsconfig.json ./
+COPY scripts scripts
+COPY src src
+# There is no git here to ask which commit this is, and when that was made.
+ARG COMMIT=unknown
+ARG SOURCE_DATE_EPOCH
+RUN CC_EXECUTOR_BUILD_COMMIT="$COMMIT" bun scripts/build.ts
+# A new volume gets owner and mode of what it is mounted over.
+RUN mkdir -m 700 /state && mkdir -m 755 /workspace
+
+FROM ${AGENT_IMAGE} AS agent
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends bash ca-certificates git procps ripgrep \
+  && rm -rf /var/lib/apt/lists/* \
+  && groupadd --gid 65532 nonroot \
+  && useradd --uid 65532 --gid 65532 --create-home --shell /bin/bash nonroot
+COPY --from=build /src/dist/cc-executor /usr/local/bin/cc-executor
+COPY --from=build --chown=65532:65532 /state /var/lib/cc-executor
+COPY --from=build --chown=65532:65532 /workspace /workspace
+USER 65532:65532
+WORKDIR /workspace
+ENV CC_EXECUTOR_HOST=0.0.0.0 CC_EXECUTOR_STATE_DIR=/var/lib/cc-executor
+VOLUME /var/lib/cc-executor
+EXPOSE 8003
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=3 \
+  CMD ["/usr/local/bin/cc-executor", "healthcheck"]
+ENTRYPOINT ["/usr/local/bin/cc-executor"]
+CMD ["serve"]
+ARG COMMIT=unknown
+LABEL org.opencontainers.image.title="cc-executor" \
+  org.opencontainers.image.description="Runs long-lived commands, coding agents above all, and lets clients steer them live." \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.revision="$COMMIT"
+
+FROM ${RUNTIME_IMAGE} AS runtime
+COPY --from=build /src/dist/cc-executor /usr/local/bin/cc-executor
+COPY --from=build --chown=65532:65532 /state /var/lib/cc-executor
+USER 65532:65532
+ENV CC_EXECUTOR_HOST=0.0.0.0 CC_EXECUTOR_STATE_DIR=/var/lib/cc-executor
+VOLUME /var/lib/cc-executor
+EXPOSE 8003
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=3 \
+  CMD ["/usr/local/bin/cc-executor", "healthcheck"]
+ENTRYPOINT ["/usr/local/bin/cc-executor"]
+CMD ["serve"]
+ARG COMMIT=unknown
+LABEL org.opencontainers.image.title="cc-executor" \
+  org.opencontainers.image.description="Runs long-lived commands and lets clients watch and steer them live." \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.revision="$COMMIT"
