@@ -18,7 +18,8 @@ COPY src src
 # There is no git here to ask which commit this is, and when that was made.
 ARG COMMIT=unknown
 ARG SOURCE_DATE_EPOCH
-RUN CC_EXECUTOR_BUILD_COMMIT="$COMMIT" bun scripts/build.ts
+ARG TARGETARCH
+RUN CC_EXECUTOR_BUILD_COMMIT="$COMMIT" bun scripts/build-image.ts "$TARGETARCH"
 # A new volume gets owner and mode of what it is mounted over.
 RUN mkdir -m 700 /state && mkdir -m 755 /workspace
 
