@@ -12,10 +12,12 @@ import { temporaryFolder } from "./temporary-folder.ts"
 import { until } from "./until.ts"
 
 const platform = `${process.platform}-${process.arch}`
-const program = join(
+/** Where the program `claude` is. */
+export const claudeCodeFolder = join(
   toolFolder("claude-code") ?? "",
-  `node_modules/@anthropic-ai/claude-code-${platform}/claude`,
+  `node_modules/@anthropic-ai/claude-code-${platform}`,
 )
+const program = join(claudeCodeFolder, "claude")
 
 /** Why Claude Code cannot be driven here, or null. */
 export const noClaudeCode = existsSync(program)
