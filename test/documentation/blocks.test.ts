@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, describe, expect, test } from "bun:test"
 import { testUnless } from "../support/test-unless.ts"
 import { type Block, documentPaths, readDocument } from "./document.ts"
-import { givenObstacle } from "./givens.ts"
-import { Machine, noMachine } from "./machine.ts"
+import { Machine } from "./machine.ts"
+import { obstacleOf } from "./obstacle.ts"
 import { type Reading, runBlock } from "./run-block.ts"
 import { ShownOutput } from "./shown-output.ts"
 
@@ -13,18 +13,14 @@ describe.each(documents)("$path", ({ blocks }) => {
   let reading: Reading | null = null
   let section = ""
 
-  beforeAll(() => {
-    if (noMachine === null) reading = { machine: new Machine(), output: new ShownOutput() }
-  })
   afterAll(() => reading?.machine[Symbol.asyncDispose]())
 
   for (const block of blocks) {
-    const obstacle = block.comments.notRun ?? noMachine ?? givenObstacle(block.comments.given)
     testUnless(
-      obstacle,
+      obstacleOf(block),
       `${block.language}, line ${block.line}: ${firstLine(block)}`,
       async () => {
-        if (reading === null) throw new Error("there is no machine")
+        reading ??= { machine: new Machine(), output: new ShownOutput() }
         if (block.section !== section) await reading.machine.beginSection()
         section = block.section
         await runBlock(block, reading)

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { root } from "../../scripts/steps.ts"
-import { claudeCodeFolder, noClaudeCode } from "../support/claude-code.ts"
+import { claudeCodeFolder } from "../support/claude-code.ts"
 import type { Machine } from "./machine.ts"
 import { untilPrinted } from "./until-printed.ts"
 
@@ -27,11 +27,6 @@ export type Given = keyof typeof preparations
 
 export function isGiven(name: string): name is Given {
   return Object.hasOwn(preparations, name)
-}
-
-/** Why something cannot be given here, or null. */
-export function givenObstacle(given: Given[]): string | null {
-  return given.includes("claude") ? noClaudeCode : null
 }
 
 export async function prepare(given: Given[], machine: Machine): Promise<void> {

@@ -130,9 +130,8 @@ function kind(pattern: string, after = ""): Kind {
   }
 }
 
-const varying = new RegExp(
-  String.raw`(?<![\w.])(${kinds.map(({ found }) => found).join("|")}|[0-9a-f]{64}|[a-z2-7]{3,26})(?!\w)`,
-)
+const found = [...kinds.map((one) => one.found), "[0-9a-f]{64}", "[a-z2-7]{3,26}"].join("|")
+const varying = new RegExp(String.raw`(?<![\w.])(${found})(?!\w)`)
 
 function trimmed(lines: string[]): string[] {
   return lines.slice(0, lines.findLastIndex((line) => line.trim() !== "") + 1)
