@@ -17,6 +17,7 @@ const commands = [
   "cc-executor ps",
   "cc-executor resume ID",
   "cc-executor cancel ID",
+  "cc-executor wait ID; echo $?", // a receipt is there only once the end is on record
   "cc-executor verify ID --contains 'All tests passed'",
 ]
 
