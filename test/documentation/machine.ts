@@ -5,10 +5,10 @@ import { toolFolder } from "../../scripts/test-tools.ts"
 import { isErrno } from "../../src/execution/errno.ts"
 import { collectLines, executable } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
+import { notRoot } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
 const namespaces = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"]
-const enter = process.getuid?.() === 0 ? namespaces : [...namespaces, "--map-root-user"]
 
 /** Why there can be no machine here, or null. */
 export const noMachine = findObstacle()
@@ -31,7 +31,7 @@ export class Machine implements AsyncDisposable {
     const folders = [root, dirname(process.execPath), toolFolder("claude-code")]
     const present = folders.filter((folder) => folder !== null)
     const script = [this.#path("machine.sh"), this.#shared.path, executable, ...present]
-    this.#shell = Bun.spawn([...enter, "bash", ...script], {
+    this.#shell = Bun.spawn([...namespaces, "bash", ...script], {
       env: environment,
       stdin: "pipe",
       stdout: "pipe",
@@ -145,9 +145,15 @@ const environment = {
   PATH: `/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:${dirname(process.execPath)}`,
 }
 
+/** Found out by trying: containers often have a root that may not mount. */
 function findObstacle(): string | null {
+  if (notRoot !== null) return notRoot
   const missing = ["unshare", "ip", "bash", "chroot"].filter((name) => Bun.which(name) === null)
   if (missing.length > 0) return `needs ${missing.join(", ")}`
-  const tried = Bun.spawnSync([...enter, "ip", "link", "set", "lo", "up"])
-  return tried.exitCode === 0 ? null : "needs root, or user namespaces without root"
+  using folder = temporaryFolder()
+  const layers = "lowerdir=/,upperdir=upper,workdir=work"
+  const script = `cd ${folder.path} && mount -t tmpfs tmpfs . && cd ${folder.path} &&
+    mkdir upper work all && mount -t overlay overlay -o ${layers} all && ip link set lo up`
+  const tried = Bun.spawnSync([...namespaces, "bash", "-c", script])
+  return tried.exitCode === 0 ? null : `may not make a machine: ${tried.stderr.toString().trim()}`
 }

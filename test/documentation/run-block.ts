@@ -69,9 +69,9 @@ async function runScript({ text, comments }: Block, machine: Machine): Promise<v
   expect(`${ran.exitCode}\n${ran.printed.join("\n")}`).toStartWith(`${exitCode}\n`)
 }
 
-/** Every command of the script succeeds. */
+/** Every command of the script succeeds; else it ends, as by `set -e`, but the shell does not. */
 async function expectDone(machine: Machine, script: string, limitMs?: number): Promise<void> {
-  const { exitCode, printed } = await machine.run(`set -e\n${script}\nset +e\n`, limitMs)
+  const { exitCode, printed } = await machine.run(`trap return ERR\n${script}\n`, limitMs)
   expect(`${exitCode}\n${printed.join("\n")}`).toStartWith("0\n")
 }
 

@@ -9,6 +9,7 @@ step() {
   (exit "$last")
   . "$document/$1.sh" > "$document/$1.out" 2>&1 < /dev/null
   last=$?
+  trap - ERR
   echo "ended $1 $last"
 }
 
