@@ -8,7 +8,7 @@ const rows = 40
 
 const follow = "-f"
 
-/** What is typed, one line after the other; ID is what the first one has printed, or its beginning. */
+/** What is typed, a line at a time; ID is the beginning of what the first one has printed. */
 const commands = [
   "cc-executor run -d -- make -j8 test",
   `cc-executor logs ${follow} ID`,
