@@ -80,11 +80,11 @@ export class Machine implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    using _shared = this.#shared // goes last, also when the machine does not end as it should
     if (!this.#hasEnded) await this.beginSection()
     await this.#shell.stdin.end()
     await this.#shell.exited
     await until("its cgroup is gone", () => this.#removeCgroup())
-    this.#shared[Symbol.dispose]()
   }
 
   /** What a service that was killed with the machine has left is empty a moment later. */
@@ -120,9 +120,10 @@ export class Machine implements AsyncDisposable {
     await this.#shell.stdin.flush()
     const answered = () => this.#answers.has(answer) || this.#hasEnded
     const step = answer.split(" ")[1] ?? ""
-    await until(`${request} is done`, answered, limitMs).catch((error: unknown) => {
+    await until(`${request} is done`, answered, limitMs).catch(async (error: unknown) => {
       // Nothing can be typed while a command has the shell: what follows must not wait for it too.
       this.#shell.kill("SIGKILL")
+      await this.#shell.exited
       throw new Error(`${String(error)}; it printed:\n${this.printed(step).join("\n")}`)
     })
     const code = this.#answers.get(answer)
