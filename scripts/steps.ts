@@ -36,6 +36,7 @@ export const staticSteps: Step[] = [
   { name: "types", run: () => tool("tsc", "--project", "tsconfig.json") },
   { name: "types, browser", run: () => tool("tsc", "--project", "tsconfig.browser.json") },
   { name: "lint", run: () => tool("oxlint") },
+  { name: "documents", run: () => tool("markdownlint-cli2") },
   { name: "dead code", run: () => tool("knip", "--no-progress") },
 ]
 

@@ -9,6 +9,12 @@ const needed: { package: string; present: () => boolean }[] = [
   { package: "util-linux", present: () => onPath("setsid", "script", "flock", "unshare") },
   { package: "procps", present: () => onPath("ps", "pgrep") },
   { package: "openssl", present: () => onPath("openssl") },
+  { package: "iproute2", present: () => onPath("ip") },
+  { package: "curl", present: () => onPath("curl") },
+  { package: "jq", present: () => onPath("jq") },
+  { package: "make", present: () => onPath("make") },
+  { package: "git", present: () => onPath("git") },
+  { package: "sqlite3", present: () => onPath("sqlite3") },
   { package: "pv", present: () => onPath("pv") },
   { package: "chromium", present: () => onPath("chromium") },
   { package: "shellcheck", present: () => onPath("shellcheck") },
@@ -59,7 +65,7 @@ function onPath(...programs: string[]): boolean {
 }
 
 // Debian's own interpreter, by its path: a python3 earlier on PATH does not see apt's packages.
-function pythonImports(module: string): boolean {
+export function pythonImports(module: string): boolean {
   if (!existsSync("/usr/bin/python3")) return false
   const check = ["/usr/bin/python3", "-c", `import ${module}`]
   return Bun.spawnSync(check, { stdio: ["ignore", "ignore", "ignore"] }).exitCode === 0

@@ -86,7 +86,7 @@ function pictures(plots: readonly Plot[]): string[] {
 
 function markdownTable(rows: readonly Record<string, string>[]): string {
   const names = Object.keys(rows[0] ?? {})
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`.replaceAll("|  ", "| ")
   return [
     line(names),
     line(names.map((_, at) => (at === 0 ? "---" : "---:"))),

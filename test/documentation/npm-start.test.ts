@@ -7,7 +7,7 @@ import { testUnless } from "../support/test-unless.ts"
 const root = join(import.meta.dir, "../..")
 const missing = Bun.which("npm") === null ? "no npm" : null
 
-// The other one of the README's two commands is what runs this test.
+// The other one of the two commands in README.md is what runs this test.
 testUnless(
   missing,
   "`npm start` serves, and ends with its service when it is told to",

@@ -1,0 +1,45 @@
+import { afterAll, describe, expect, test } from "bun:test"
+import { testUnless } from "../support/test-unless.ts"
+import { type Block, documentPaths, readDocument } from "./document.ts"
+import { Machine } from "./machine.ts"
+import { obstacleOf } from "./obstacle.ts"
+import { type Reading, runBlock } from "./run-block.ts"
+import { ShownOutput } from "./shown-output.ts"
+
+const documents = documentPaths().map(readDocument)
+const all = documents.flatMap(({ blocks }) => blocks)
+
+describe.each(documents)("$path", ({ blocks }) => {
+  let reading: Reading | null = null
+  let section = ""
+
+  afterAll(() => reading?.machine[Symbol.asyncDispose]())
+
+  for (const block of blocks) {
+    testUnless(
+      obstacleOf(block),
+      `${block.language}, line ${block.line}: ${firstLine(block)}`,
+      async () => {
+        reading ??= { machine: new Machine(), output: new ShownOutput() }
+        if (block.section !== section) await reading.machine.beginSection()
+        section = block.section
+        await runBlock(block, reading)
+      },
+      90_000,
+    )
+  }
+})
+
+test("few blocks are not run, and each says why", () => {
+  const left = all.filter(({ comments }) => comments.notRun !== null)
+  for (const { document, line, comments } of left) {
+    console.log(`not run: ${document}:${line}: ${comments.notRun}`)
+  }
+  console.log(`${left.length} of ${all.length} blocks of the documents are not run`)
+
+  expect(left.length / all.length).toBeLessThan(0.1)
+})
+
+function firstLine({ text }: Block): string {
+  return text.split("\n", 1)[0]?.slice(0, 60) ?? ""
+}
