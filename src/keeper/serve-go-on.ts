@@ -13,7 +13,7 @@ export function goOn(handover: Handover, keeper: Keeper, options: ServeOptions):
   options.takeOver?.accept()
   const heldMs = Math.max(0, machineUptimeMs() - handover.uptimeMs)
   keeper.adopt({
-    // What was written is gone through one by one: who wrote little does not wait for who wrote much.
+    // What was written is gone through one by one: who wrote little need not wait for the others.
     executions: handover.executions
       .map((handed) => withTime(handed, heldMs))
       .toSorted((one, other) => bytesOf(one) - bytesOf(other)),

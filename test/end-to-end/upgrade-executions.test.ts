@@ -187,7 +187,7 @@ describeEachContainment("through an upgrade", (containment) => {
     expect(isStillThere(leader)).toBe(false)
   })
 
-  test("output past the budget is counted, and the hashes that are lost are not made up", async () => {
+  test("output past the budget is counted, and a hash that is lost is not made up", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)
     const budget = { bytes: 1_000_000, policy: "drop-oldest" } as const

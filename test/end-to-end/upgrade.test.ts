@@ -65,7 +65,7 @@ describe("an upgrade during a flood with three clients", () => {
 })
 
 describe("a service whose file was replaced", () => {
-  test("goes on with its own program when its gateway dies, and changes when it is told", async () => {
+  test("goes on with its own program when its gateway dies, until it is told", async () => {
     using folder = temporaryFolder()
     const file = join(folder.path, "cc-executor")
     copyFileSync(executable, file)

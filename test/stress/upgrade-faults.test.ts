@@ -36,7 +36,7 @@ describeEachContainment(`in the middle of an upgrade (STRESS_SEED=${seed})`, (co
     }
   })
 
-  test("SIGTERM ends the service as ever: every execution is stopped, and nothing lost", async () => {
+  test("SIGTERM ends the service as ever: everything is stopped, and nothing lost", async () => {
     const chance = seededRandom(seed + 1)
     for (let round = 0; round < rounds; round += 1) {
       using folder = temporaryFolder()

@@ -55,7 +55,7 @@ describe("a transcript that another program goes on with", () => {
     )
   })
 
-  test("still counts what it has forgotten, and has no hash of a stream it cannot know", async () => {
+  test("still counts what it has forgotten, and has no hash that it cannot know", async () => {
     using transcripts = temporaryTranscripts()
     using first = transcripts.store.create(executionId, small, ignored)
     for (let nth = 0; nth < 100; nth += 1)
@@ -78,11 +78,11 @@ describe("a transcript that another program goes on with", () => {
     writer.append("stdout", bytesOf("one\ntwo\n"), noon)
     const file = join(transcripts.directory, executionId, "00000000.seg")
     const facts = handed(writer)
-    const resume = () => transcripts.store.resume(executionId, roomy, facts, ignored)
+    const resume = () => transcripts.store.resume(executionId, roomy, facts, ignored).catch(String)
 
     appendFileSync(file, "x")
-    await expect(resume()).rejects.toThrow("not what was handed over")
+    expect(await resume()).toContain("not what was handed over")
     truncateSync(file, facts.facts.end.offset - 1)
-    await expect(resume()).rejects.toThrow("not what was handed over")
+    expect(await resume()).toContain("not what was handed over")
   })
 })
