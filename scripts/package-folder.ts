@@ -9,13 +9,9 @@ import { run } from "./steps.ts"
  * named with their versions, and separated by spaces.
  */
 export function packageFolder(packages: string): string {
-  return join(toolCache(), packages.replaceAll("/", "+").replaceAll(" ", "_"))
-}
-
-/** One for all checkouts of a user. */
-export function toolCache(): string {
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache")
-  return join(cache, "cc-executor-test-tools")
+  const name = packages.replaceAll("/", "+").replaceAll(" ", "_")
+  return join(cache, "cc-executor-test-tools", name)
 }
 
 /**

@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises"
-import { join } from "node:path"
-import { toolCache } from "./package-folder.ts"
+import { dirname, join } from "node:path"
+import { packageFolder } from "./package-folder.ts"
 import { run, type Step } from "./steps.ts"
+
+const cached = packageFolder("promtool")
 
 /** Prometheus's checker of metrics, rules and configurations; null where it could not be had. */
 export function promtool(): string | null {
-  const cached = cachedPath()
   return Bun.which("promtool") ?? (existsSync(cached) ? cached : null)
 }
 
@@ -23,14 +24,10 @@ export const fetchPromtool: Step = {
   },
 }
 
-function cachedPath(): string {
-  return join(toolCache(), "promtool")
-}
-
 /** Whole or not at all: the program is moved to its place when it is complete. */
 async function unpack(): Promise<void> {
-  await mkdir(toolCache(), { recursive: true })
-  const folder = await mkdtemp(join(toolCache(), "promtool-"))
+  await mkdir(dirname(cached), { recursive: true })
+  const folder = await mkdtemp(`${cached}-`)
   const download = ["apt-get", "download", "-qq", "prometheus"]
   let exitCode = await run(download, {}, folder)
   if (exitCode !== 0 && process.getuid?.() === 0) {
@@ -41,7 +38,7 @@ async function unpack(): Promise<void> {
   if (exitCode === 0 && name !== undefined) {
     const unpacked = await run(["dpkg", "-x", name, "package"], {}, folder)
     const program = join(folder, "package", "usr", "bin", "promtool")
-    if (unpacked === 0 && existsSync(program)) await rename(program, cachedPath())
+    if (unpacked === 0 && existsSync(program)) await rename(program, cached)
   }
   await rm(folder, { recursive: true })
 }
