@@ -44,6 +44,7 @@ export class AuditLog implements Audit, Disposable {
   #current: Current | null = null
   #isDirty = false
   #lost: { count: number; since: string; why: string } | null = null
+  readonly #counts = { lines: 0, lostLines: 0 }
 
   constructor(settings: AuditLogSettings, clock: Clock, log: Log) {
     this.#settings = settings
@@ -64,6 +65,11 @@ export class AuditLog implements Audit, Disposable {
   /** The line that was written last. */
   get head(): Link {
     return this.#link
+  }
+
+  /** Since this process began. */
+  get counts(): Readonly<{ lines: number; lostLines: number }> {
+    return this.#counts
   }
 
   note(note: AuditNote): void {
@@ -115,6 +121,7 @@ export class AuditLog implements Audit, Disposable {
       ;({ bytes, link } = encode(this.#link, notes, time))
     }
     writeWhole(current, bytes)
+    this.#counts.lines += notes.length
     this.#link = link
     this.#isDirty = true
   }
@@ -133,6 +140,7 @@ export class AuditLog implements Audit, Disposable {
     const next = { file, fd: fs.openSync(file.path, "ax", 0o600), size: 0 }
     try {
       writeWhole(next, bytes)
+      this.#counts.lines += 1
     } catch (error) {
       fs.closeSync(next.fd)
       fs.rmSync(file.path)
@@ -173,6 +181,7 @@ export class AuditLog implements Audit, Disposable {
    */
   #countLoss(time: string, error: unknown): void {
     if (this.#lost === null) this.#log.error({ err: error }, "audit lines cannot be written")
+    this.#counts.lostLines += 1
     const { count, since } = this.#lost ?? { count: 0, since: time }
     this.#lost = { count: count + 1, since, why: errnoOf(error) ?? "internal" }
   }

@@ -70,6 +70,11 @@ export class DiskUse {
     return failure("AT_CAPACITY", message, { retry_after: 1 })
   }
 
+  /** Of ended executions, as far as it was learned. */
+  get endedBytes(): number {
+    return this.#endedBytes
+  }
+
   live(): LiveUse {
     const nowMs = this.#clock.monotonicMs()
     if (this.#look !== null && nowMs - this.#look.atMs < freshMs) return this.#look.use

@@ -4,6 +4,7 @@ import type { ProgramFiles } from "../execution/policy.ts"
 import type { SignedReceipt } from "../execution/receipt.ts"
 import type {
   ContainmentMode,
+  Count,
   ExecutionRecord,
   Position,
   ProcessIdentity,
@@ -190,7 +191,14 @@ export type RecoveredTranscript = {
   truncatedBytes: number
 }
 
+/** What all transcripts together have taken, since this process began. */
+export type RecordedTotals = Record<StreamName, Count> & {
+  forgotten: Count // for a budget
+  unrecorded: Count // for want of disk, or past a limit of output
+}
+
 export interface TranscriptStore {
+  readonly totals: RecordedTotals
   create(
     id: ExecutionId,
     budget: Budget,

@@ -24,6 +24,7 @@ export type StateDirectory = Disposable & {
   journalPath: string
   transcriptsPath: string
   freeBytes(): number
+  space(): { freeBytes: number; sizeBytes: number }
   /** Gives the space held in reserve back, so that what must be written can be. */
   dropBallast(): void
   /** Takes it again once there is plenty. */
@@ -100,8 +101,13 @@ class LockedDirectory implements StateDirectory {
   }
 
   freeBytes(): number {
-    const { bavail, bsize } = statfsSync(this.path)
-    return bavail * bsize
+    return this.space().freeBytes
+  }
+
+  /** Of the disk that the directory is on. */
+  space(): { freeBytes: number; sizeBytes: number } {
+    const { bavail, blocks, bsize } = statfsSync(this.path)
+    return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
   }
 
   dropBallast(): void {

@@ -1,4 +1,5 @@
 import { maxPayloadBytes } from "../execution/record.ts"
+import type { RecordedTotals } from "../keeper/ports.ts"
 import { hashInto } from "./chain.ts"
 import {
   hashBytes,
@@ -23,6 +24,9 @@ export type RecordBuffer = {
   /** Answers how long the record is. */
   assemble(chainBefore: Uint8Array, header: RecordHeader, payload: Uint8Array): number
 }
+
+/** What the writers of one store have in common. */
+export type SharedByWriters = { buffer: RecordBuffer; totals: RecordedTotals }
 
 export const recordStart = hashBytes
 

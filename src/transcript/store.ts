@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs"
 import { ExecutionId } from "../execution/id.ts"
-import type { TranscriptStore } from "../keeper/ports.ts"
+import type { RecordedTotals, TranscriptStore } from "../keeper/ports.ts"
 import { createRecordBuffer } from "./record-buffer.ts"
 import { recoverTranscript } from "./recover.ts"
 import { resumeWriting } from "./resume.ts"
@@ -10,18 +10,20 @@ import { createTranscriptWriter } from "./writer.ts"
 /** Transcripts below one directory, each in a directory of its execution's name. */
 export function createTranscriptStore(directory: string): TranscriptStore {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const buffer = createRecordBuffer()
+  const totals = noTotals()
+  const shared = { buffer: createRecordBuffer(), totals }
   let resumed: Promise<unknown> = Promise.resolve()
   return {
+    totals,
     create: (id, budget, onForget) =>
-      createTranscriptWriter(filesOf(directory, id), budget, buffer, onForget),
+      createTranscriptWriter(filesOf(directory, id), budget, shared, onForget),
     // One after the other: going through one takes half a mebibyte and all of a processor.
     resume(id, budget, handed, onForget) {
       const files = filesOf(directory, id)
       const writing = resumed.then(() => resumeWriting(files, handed))
       resumed = writing.catch(() => undefined) // whoever wanted that one is told
       return writing.then((written) =>
-        createTranscriptWriter(files, budget, buffer, onForget, written),
+        createTranscriptWriter(files, budget, shared, onForget, written),
       )
     },
     recover: (id) => recoverTranscript(filesOf(directory, id)),
@@ -37,4 +39,9 @@ export function createTranscriptStore(directory: string): TranscriptStore {
       return sizes.reduce((sum, size) => sum + size, 0)
     },
   }
+}
+
+export function noTotals(): RecordedTotals {
+  const nothing = () => ({ bytes: 0, lines: 0 })
+  return { stdout: nothing(), stderr: nothing(), forgotten: nothing(), unrecorded: nothing() }
 }

@@ -21,10 +21,16 @@ export class StreamTotals {
     return this.#stdout.lines + this.#stderr.lines
   }
 
-  add(stream: StreamName, bytes: Uint8Array, lines: number): void {
+  /** Those of all transcripts count the same. */
+  add(
+    stream: StreamName,
+    bytes: Uint8Array,
+    lines: number,
+    ofAll: Record<StreamName, Count>,
+  ): void {
     const total = stream === "stdout" ? this.#stdout : this.#stderr
-    total.bytes += bytes.length
-    total.lines += lines
+    addTo(total, bytes.length, lines)
+    addTo(ofAll[stream], bytes.length, lines)
     total.hasher?.update(bytes)
   }
 
@@ -51,4 +57,9 @@ export class StreamTotals {
 
 function nothing(): Total {
   return { bytes: 0, lines: 0, hasher: new Bun.CryptoHasher("sha256") }
+}
+
+export function addTo(count: Count, bytes: number, lines: number): void {
+  count.bytes += bytes
+  count.lines += lines
 }

@@ -20,7 +20,7 @@ import {
 } from "./format.ts"
 import { afterLineEnds, countLineEnds } from "./line-ends.ts"
 import { createSegment, type OpenSegment, writeWhole } from "./open-segment.ts"
-import { type RecordBuffer, recordStart } from "./record-buffer.ts"
+import { recordStart, type SharedByWriters } from "./record-buffer.ts"
 import {
   type Extent,
   excessOf,
@@ -31,7 +31,7 @@ import {
   sharesOf,
 } from "./retention.ts"
 import { removeFile, segmentPath, type TranscriptFiles } from "./segment-files.ts"
-import type { StreamTotals } from "./stream-totals.ts"
+import { addTo, type StreamTotals } from "./stream-totals.ts"
 import { createSyncer, type Syncer } from "./syncer.ts"
 import { endOf, nothingWritten, startOf, type Written } from "./written.ts"
 
@@ -39,11 +39,11 @@ import { endOf, nothingWritten, startOf, type Written } from "./written.ts"
 export function createTranscriptWriter(
   files: TranscriptFiles,
   budget: Budget,
-  buffer: RecordBuffer,
+  shared: SharedByWriters,
   onForget: (facts: TranscriptFacts) => void,
   written: Written = nothingWritten(files),
 ): TranscriptWriter {
-  return new Writer(files, budget, buffer, onForget, written)
+  return new Writer(files, budget, shared, onForget, written)
 }
 
 const appended: AppendOutcome = { kind: "appended" }
@@ -52,7 +52,7 @@ class Writer implements TranscriptWriter {
   readonly #files: TranscriptFiles
   readonly #shares: Shares
   readonly #dropsOldest: boolean
-  readonly #buffer: RecordBuffer
+  readonly #shared: SharedByWriters
   readonly #onForget: (facts: TranscriptFacts) => void
   readonly #syncer: Syncer
 
@@ -63,24 +63,26 @@ class Writer implements TranscriptWriter {
   readonly #header = emptyRecordHeader()
   #fileBytes = 0 // of all that is kept
   #isClosed = false
+  #counted: Position // what came before it is counted as forgotten
 
   constructor(
     files: TranscriptFiles,
     budget: Budget,
-    buffer: RecordBuffer,
+    shared: SharedByWriters,
     onForget: (facts: TranscriptFacts) => void,
     { totals, discarded, chain, kept }: Written,
   ) {
     this.#files = files
     this.#shares = sharesOf(budget)
     this.#dropsOldest = budget.policy === "drop-oldest"
-    this.#buffer = buffer
+    this.#shared = shared
     this.#onForget = onForget
     this.#syncer = createSyncer(files)
     this.#totals = totals
     this.#discarded = discarded
     this.#chain = chain
     this.#kept = kept
+    this.#counted = startOf(kept)
     for (const { start, fileBytes } of kept) {
       this.#fileBytes += fileBytes
       this.#syncer.begun(start.number)
@@ -126,8 +128,9 @@ class Writer implements TranscriptWriter {
   }
 
   discard(bytes: Uint8Array): void {
-    this.#discarded.bytes += bytes.length
-    this.#discarded.lines += countLineEnds(bytes)
+    const lines = countLineEnds(bytes)
+    addTo(this.#discarded, bytes.length, lines)
+    addTo(this.#shared.totals.unrecorded, bytes.length, lines)
   }
 
   isFull(): boolean {
@@ -175,12 +178,12 @@ class Writer implements TranscriptWriter {
     const segment = this.#segmentFor(kind, payload, lines)
     if (segment === null) return false
     const length = this.#assemble(this.#chain, kind, payload, lines, timeMs)
-    const { bytes, chainAfter } = this.#buffer
+    const { bytes, chainAfter } = this.#shared.buffer
     if (!writeWhole(segment.fd, bytes, recordStart, length, segment.fileBytes)) return false
     segment.fileBytes += length
     this.#fileBytes += length
     this.#chain.set(chainAfter)
-    if (kind !== "resize") this.#totals.add(kind, payload, lines)
+    if (kind !== "resize") this.#totals.add(kind, payload, lines, this.#shared.totals)
     return true
   }
 
@@ -196,7 +199,7 @@ class Writer implements TranscriptWriter {
       const payload = bytes.subarray(at, at + maxPayloadBytes)
       const lines = countLineEnds(payload)
       this.#assemble(chain, stream, payload, lines, timeMs, start.sequence)
-      chain.set(this.#buffer.chainAfter)
+      chain.set(this.#shared.buffer.chainAfter)
       start.sequence += payload.length
       start.lines += lines
       start[stream].bytes += payload.length
@@ -204,7 +207,7 @@ class Writer implements TranscriptWriter {
     }
     const lines = start.lines - this.#totals.lines
     if (this.#beginSegment(start, chain) === null) return false
-    this.#totals.add(stream, bytes, lines)
+    this.#totals.add(stream, bytes, lines, this.#shared.totals)
     this.#forget(this.#kept.length - 1)
     return true
   }
@@ -223,7 +226,7 @@ class Writer implements TranscriptWriter {
     header.lines = lines
     header.sequence = sequence
     header.timeMs = Math.max(0, timeMs)
-    return this.#buffer.assemble(chain, header, payload)
+    return this.#shared.buffer.assemble(chain, header, payload)
   }
 
   #segmentFor(kind: RecordKind, payload: Uint8Array, lines: number): OpenSegment | null {
@@ -269,6 +272,10 @@ class Writer implements TranscriptWriter {
   #forget(count: number): void {
     const forgotten = this.#kept.splice(0, count)
     for (const segment of forgotten) this.#fileBytes -= segment.fileBytes
+    const oldest = startOf(this.#kept)
+    const { sequence, lines } = this.#counted
+    addTo(this.#shared.totals.forgotten, oldest.sequence - sequence, oldest.lines - lines)
+    this.#counted = oldest
     this.#onForget(this.facts())
     for (const { start } of forgotten) {
       this.#syncer.forgotten(start.number)

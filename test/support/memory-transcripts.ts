@@ -1,8 +1,10 @@
 import type { ExecutionId } from "../../src/execution/id.ts"
 import type { RecoveredTranscript, TranscriptStore } from "../../src/keeper/ports.ts"
+import { noTotals } from "../../src/transcript/store.ts"
 
 /** Transcripts that are only names and what a recovery would find of them. */
 export class MemoryTranscripts implements TranscriptStore {
+  readonly totals = noTotals()
   readonly removed: ExecutionId[] = []
   readonly #found: Map<ExecutionId, RecoveredTranscript | null>
 
