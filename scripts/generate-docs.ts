@@ -8,6 +8,7 @@ import { executionIdFrom } from "../src/execution/id.ts"
 import { endpoints } from "../src/http/endpoints.ts"
 import { openApiDocument } from "../src/http/open-api.ts"
 import { createLogger } from "../src/log.ts"
+import { metricsPage } from "./metrics-page.ts"
 import { protocolSchema } from "./protocol-schema.ts"
 import { root } from "./steps.ts"
 
@@ -16,6 +17,7 @@ type GeneratedFile = { path: string; render: () => string }
 
 const files: GeneratedFile[] = [
   { path: "docs/configuration.md", render: configurationPage },
+  { path: "docs/metrics.md", render: metricsPage },
   jsonFile("docs/openapi.json", () => openApiDocument(endpoints, version)),
   jsonFile("docs/protocol.schema.json", protocolSchema),
 ]

@@ -50,9 +50,13 @@ export function bun(...args: string[]): Promise<number> {
   return run([process.execPath, ...args])
 }
 
-export function run(command: string[], env: Record<string, string> = {}): Promise<number> {
+export function run(
+  command: string[],
+  env: Record<string, string> = {},
+  cwd = root,
+): Promise<number> {
   return Bun.spawn(command, {
-    cwd: root,
+    cwd,
     env: { ...process.env, ...env },
     stdio: ["ignore", "inherit", "inherit"],
   }).exited

@@ -1,3 +1,4 @@
+import { fetchPromtool } from "./promtool.ts"
 import { build, install, runSteps, type Step, staticSteps } from "./steps.ts"
 import { systemPackages } from "./system-packages.ts"
 import { testStep } from "./test-step.ts"
@@ -13,7 +14,7 @@ process.exit(await runSteps(await stepsOf(only)))
 
 async function stepsOf(part: string | null): Promise<Step[]> {
   if (part === "static") return [install, ...staticSteps]
-  const prepared = [install, systemPackages, installTestTools]
+  const prepared = [install, systemPackages, installTestTools, fetchPromtool]
   if (part === null) return [...prepared, ...staticSteps, build, testStep(args)]
   return [...prepared, build, testStep([...args, ...(await filesOf(part))])]
 }

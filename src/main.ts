@@ -36,7 +36,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   if (argv[0] === "__gateway") {
     const { serveGateway } = await import("./gateway/serve.ts")
-    return serveGateway()
+    return serveGateway({ commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source" })
   }
   if (argv[0] === "__upgrade-check") {
     const { answerUpgradeCheck } = await import("./keeper/serve-upgrade-check.ts")

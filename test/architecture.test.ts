@@ -18,6 +18,7 @@ const mayImport: Record<string, string[]> = {
   protocol: ["execution"],
   config: ["execution", "protocol"],
   log: ["execution", "protocol"],
+  metrics: ["protocol", "execution"],
   vector: [],
   files: ["execution", "protocol"],
   redaction: ["execution"],
@@ -27,14 +28,14 @@ const mayImport: Record<string, string[]> = {
   transcript: ["keeper/ports.ts", "gateway/ports.ts", "execution", "vector"],
   journal: ["keeper/ports.ts", "gateway/ports.ts", "execution", "files"],
   audit: ["keeper/ports.ts", "execution", "protocol"],
-  keeper: ["execution", "protocol"],
+  keeper: ["execution", "protocol", "metrics"],
 
   access: ["execution", "protocol", "files"],
   claude: ["execution", "protocol"],
   workflow: ["execution", "protocol"],
 
-  gateway: ["access", "protocol", "execution"],
-  http: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow"],
+  gateway: ["access", "protocol", "execution", "metrics"],
+  http: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow", "metrics"],
   socket: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow", "vector"],
   // Searching output is matching patterns in linear time, which redaction knows how to do.
   mcp: [

@@ -63,6 +63,11 @@ export class TokenBook {
     return known.ok && known.value.values().some((entry) => tokenState(entry, now) === "good")
   }
 
+  /** Whether the file can be trusted; that there is none is no trouble. */
+  isReadable(): boolean {
+    return this.#current(sessionLookMs).ok
+  }
+
   #current(mostAgeMs = 0): Known {
     const nowMs = performance.now()
     if (nowMs - this.#lookedAtMs < mostAgeMs) return this.#known

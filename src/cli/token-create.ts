@@ -36,7 +36,8 @@ The token is shown this once, alone on standard output: only a hash of it is kep
 service takes it at once. To replace one, make another of the same name, then revoke the first.
 
 execute starts commands, control steers them, read looks at them and their output, each for what
-the same name has started; admin allows all of that for everybody's.`,
+the same name has started; metrics reads /metrics, for Prometheus; admin allows all of that for
+everybody's.`,
   options,
   examples: [
     {

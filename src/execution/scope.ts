@@ -1,7 +1,7 @@
 import { z } from "zod"
 
 /** What a token lets its bearer do. */
-export const Scope = z.enum(["execute", "control", "read", "admin"])
+export const Scope = z.enum(["execute", "control", "read", "metrics", "admin"])
 export type Scope = z.infer<typeof Scope>
 
 /** Each at most once and always in the same order, however they were given. */

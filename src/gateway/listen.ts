@@ -42,6 +42,8 @@ export type ListenEvents = {
   refused: (refusal: TlsRefusal) => void
   /** Who is at the other end of a connection inside this machine. */
   uidOf: (ends: TcpEnds) => number | null
+  /** When the certificate expires that is in use from now on. */
+  expires: (at: Date) => void
 }
 
 /** Where clients from the network come in. */

@@ -24,6 +24,7 @@ import type { KeeperLink } from "./keeper-link.ts"
 import { listPage } from "./list-page.ts"
 import type { Followed, LiveExecutions } from "./live-executions.ts"
 import { noHeld, TranscriptFeed, transcriptExpired } from "./output-feed.ts"
+import type { OutputMetrics } from "./output-metrics.ts"
 import type {
   Answer,
   JournalReader,
@@ -42,6 +43,7 @@ export type OperationPorts = {
   transcripts: () => TranscriptReader
   live: LiveExecutions
   policy: PolicyKind
+  output: OutputMetrics
 }
 
 /**
@@ -49,7 +51,7 @@ export type OperationPorts = {
  * where it is decided who may ask it.
  */
 export function createOperations(ports: OperationPorts): Operations {
-  const { link, journal, transcripts, live } = ports
+  const { link, journal, transcripts, live, output } = ports
   const drivers = new Drivers(link)
   const waitingInput = new ByteBudget(mostWaitingInputBytes)
   const turns = new ReadTurns()
@@ -208,7 +210,9 @@ export function createOperations(ports: OperationPorts): Operations {
     const followed = await live.follow(id)
     if (followed === null) return notFound(id)
     const start = startOf(followed, from)
-    if (start !== null) return ok(new TranscriptFeed(followed, start, transcripts(), live, caller))
+    if (start !== null) {
+      return ok(new TranscriptFeed(followed, start, transcripts(), live, caller, output))
+    }
     const ways = "use `start`, `tail` or a `next`"
     const message =
       `${JSON.stringify(from)} is not a cursor of this output: ${ways}. ` +

@@ -4,6 +4,7 @@ import { type ExecutionRecord, hasEnded, type StreamName } from "../execution/re
 import { failure } from "../protocol/failure.ts"
 import { encodeCursor } from "./cursor.ts"
 import type { Followed, FollowReader, LiveExecutions } from "./live-executions.ts"
+import type { OutputMetrics, ReaderCounts } from "./output-metrics.ts"
 import type { FeedEvent, OutputFeed, OutputForm, Piece, Place, TranscriptReader } from "./ports.ts"
 import { type WholeText, wholeText } from "./whole-text.ts"
 
@@ -22,6 +23,8 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   readonly #reading: Disposable
   readonly #reader: TranscriptReader
   readonly #caller: Pick<Caller, "isStillGood">
+  readonly #metrics: OutputMetrics
+  readonly #counts: ReaderCounts
   readonly #listeners = new Set<() => void>()
   #states: ExecutionRecord[] = []
   #place: Place
@@ -30,16 +33,21 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   #lastSequence = -1
   #lastTimeMs: number
   #isOver = false
+  /** From then on, what it gets late is late. Before, it reads what was there before it came. */
+  #hasCaughtUp = false
 
   constructor(
     followed: Followed,
     start: { place: Place; held: Held },
     reader: TranscriptReader,
     live: LiveExecutions,
-    caller: Pick<Caller, "isStillGood">,
+    caller: Pick<Caller, "isStillGood" | "via">,
+    metrics: OutputMetrics,
   ) {
     this.#followed = followed
     this.#caller = caller
+    this.#metrics = metrics
+    this.#counts = metrics.readerBy(caller.via)
     this.#reader = reader
     this.#place = start.place
     this.#held = start.held
@@ -152,6 +160,8 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     const bytes = text?.utf8 ?? piece.bytes
     this.#lastSequence = sequence
     this.#lastTimeMs = timeMs
+    this.#counts.bytes += bytes.length
+    if (this.#hasCaughtUp) this.#metrics.delay.observe((Date.now() - timeMs) / 1000)
     return {
       kind: "output",
       stream,
@@ -166,7 +176,10 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   }
 
   #atEnd(): FeedEvent | null {
-    if (!hasEnded(this.#followed.record)) return null
+    if (!hasEnded(this.#followed.record)) {
+      this.#hasCaughtUp = true
+      return null
+    }
     const rest = this.#flushHeld()
     if (rest !== null) return rest
     this.#isOver = true
@@ -178,6 +191,9 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     const bytes = next.sequence - this.#place.sequence
     const lines = next.lines - this.#place.lines
     this.#place = next
+    this.#counts.gaps += 1
+    this.#counts.gapBytes += bytes
+    this.#counts.gapLines += lines
     return { kind: "gap", from, next: this.cursor(), bytes, lines, reason: "budget" }
   }
 

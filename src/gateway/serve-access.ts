@@ -23,6 +23,7 @@ export type Access = Disposable & {
   penalties: Penalties
   uidOf: PeerUsers["uidOf"]
   tarpit: Tarpit
+  tokensAreReadable(): boolean
   /** By what names the service goes, and whose pages may use it. */
   known: KnownNames
 }
@@ -34,9 +35,12 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
   const { access } = settings
   const users = peerUsers()
   const tickets = new Tickets(() => randomBytes(24).toString("base64url"), monotonicMs)
+  const book = new TokenBook(settings.stateDir, ({ message }) =>
+    log.error({ reason: message }, "tokens cannot be read: nobody is let in by one"),
+  )
   const identify = createIdentify({
     ...access,
-    tokens: tokenCheck(settings.stateDir, log),
+    tokens: tokenCheck(book),
     tickets,
     uidOf: (ends) => users.uidOf(ends),
     certificateScopes: settings.clientCertScopes,
@@ -52,6 +56,7 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
     penalties,
     uidOf: (ends) => users.uidOf(ends),
     tarpit,
+    tokensAreReadable: () => book.isReadable(),
     known,
     [Symbol.dispose]: () => users[Symbol.dispose](),
   }
@@ -75,10 +80,7 @@ function httpCaller(identify: Identify, perSecond: number): CallerOf {
   }
 }
 
-function tokenCheck(stateDir: string, log: Logger): TokenCheck {
-  const book = new TokenBook(stateDir, ({ message }) =>
-    log.error({ reason: message }, "tokens cannot be read: nobody is let in by one"),
-  )
+function tokenCheck(book: TokenBook): TokenCheck {
   return {
     check(token) {
       const checked = book.check(token, new Date())

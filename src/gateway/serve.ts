@@ -1,32 +1,45 @@
+import type { Result } from "../execution/result.ts"
 import { liveStates } from "../execution/state.ts"
 import { createHttpApp } from "../http/app.ts"
 import { afterTimer } from "../http/timer.ts"
 import { openJournalReader } from "../journal/journal-reader.ts"
 import { standardOutput } from "../log/standard-output.ts"
 import { createLogger, type Logger } from "../log.ts"
+import { LoopLag } from "../metrics/loop-lag.ts"
 import { CollectionPace } from "../process/collection-pace.ts"
+import { residentBytes } from "../process/proc.ts"
 import { endLeftovers } from "../process/sweep.ts"
 import type { Failure } from "../protocol/failure.ts"
 import type { GatewayMessage, GatewaySettings } from "../protocol/ipc.ts"
 import { Sessions } from "../socket/sessions.ts"
 import { createTranscriptReader } from "../transcript/reader.ts"
 import { AuditTrail } from "./audit-trail.ts"
+import { metricsText } from "./gateway-metrics.ts"
 import { type Channel, type KeeperLink, openKeeperLink } from "./keeper-link.ts"
 import { listen } from "./listen.ts"
 import { LiveExecutions } from "./live-executions.ts"
 import { createOperations } from "./operations.ts"
+import { OutputMetrics } from "./output-metrics.ts"
 import type { JournalReader, Refusal } from "./ports.ts"
 import { ReadTurns } from "./read-turns.ts"
+import { findUnreadiness } from "./readiness.ts"
+import { RequestMetrics } from "./request-metrics.ts"
 import { openAccess } from "./serve-access.ts"
 import { serveClients } from "./serve-clients.ts"
 import { serveMcp } from "./serve-mcp.ts"
 import type { ExtendMcp } from "./serve-mcp-doors.ts"
+import { sharedQuestion } from "./shared-question.ts"
 import type { TlsRefusal } from "./tls-front.ts"
 
 /** Characters of text sent: each message was a string before. */
 const collectEveryLength = 12 * 1024 * 1024
 
+/** How long a health page or a scrape waits for the keeper. */
+const keeperPatienceMs = 1000
+
 export type GatewayOptions = {
+  /** What this program was built from. */
+  commit?: string
   /** Adds to MCP what only a test needs. */
   extendMcp?: ExtendMcp
 }
@@ -37,6 +50,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   let isDraining = false
   let link: KeeperLink | null = null
   let journal: JournalReader | null = null
+  let certificateExpiresAt: Date | null = null
   const live: LiveExecutions = new LiveExecutions(
     () => open(link),
     () => open(journal),
@@ -68,12 +82,16 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   journal = reader
 
   const transcripts = createTranscriptReader(settings.transcriptsPath)
+  const output = new OutputMetrics()
+  const requests = new RequestMetrics()
+  using lag = new LoopLag()
   const operations = createOperations({
     link: () => open(link),
     journal: () => reader,
     transcripts: () => transcripts,
     live,
     policy: settings.policy,
+    output,
   })
   const pace = new CollectionPace(collectEveryLength)
   const trail = new AuditTrail(() => open(link), {
@@ -86,6 +104,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     log,
     refusals: trail,
     passed: pace.passed,
+    answered: (method, seconds) => requests.rpcAnswered(method, seconds),
     flooded: (caller) => door.penalties.impose(caller),
   })
   sessions = openSessions
@@ -102,8 +121,37 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     options.extendMcp,
   )
   if (settings.preloadMcp) await mcp.preload()
+  const keeper = link
+  const askObstacles = sharedQuestion(
+    () => keeper.call("condition", {}),
+    keeperPatienceMs,
+    afterTimer,
+  )
+  const askMetrics = sharedQuestion(() => keeper.call("metrics", {}), keeperPatienceMs, afterTimer)
+  const unreadiness = () =>
+    findUnreadiness({
+      isDraining: () => isDraining,
+      obstacles: async () => valueOf(await askObstacles())?.obstacles ?? null,
+      tokensAreReadable: () => door.tokensAreReadable(),
+      certificateExpiresAt: () => certificateExpiresAt,
+      now: () => new Date(),
+    })
   const app = createHttpApp({
     operations,
+    metrics: () =>
+      metricsText({
+        settings,
+        commit: options.commit ?? "unknown",
+        sessions: () => openSessions.size,
+        readers: () => live.readerCount,
+        unreadiness,
+        certificateExpiresAt: () => certificateExpiresAt,
+        keeper: async () => valueOf(await askMetrics())?.metrics ?? null,
+        output,
+        requests,
+        lag,
+      }),
+    answered: (operation, status, seconds) => requests.httpAnswered(operation, status, seconds),
     version: settings.version,
     callerOf: door.callerOf,
     issueTicket: (caller) => door.tickets.issue(caller),
@@ -111,11 +159,14 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     mcp: mcp.http,
     health: {
       facts: () => ({
-        uptime_s: (performance.now() - startedAtMs) / 1000,
+        uptime_s: Math.max(0, Date.now() - Date.parse(settings.startedAt)) / 1000,
+        gateway_uptime_s: (performance.now() - startedAtMs) / 1000,
+        containment: settings.containment,
         sessions: openSessions.size,
         executions: reader.countLive(),
+        rss_bytes: { keeper: residentBytes(process.ppid), gateway: residentBytes(process.pid) },
       }),
-      unreadiness: () => (isDraining ? [shuttingDown] : []),
+      unreadiness,
     },
     log,
     refusals: trail,
@@ -143,7 +194,14 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       http: app.fetch,
       mcp: mcp.speak,
     }),
-    { log, refused: (refusal) => trail.refused(unseenClient(refusal)), uidOf: door.uidOf },
+    {
+      log,
+      refused: (refusal) => trail.refused(unseenClient(refusal)),
+      uidOf: door.uidOf,
+      expires(at) {
+        certificateExpiresAt = at
+      },
+    },
   )
   if (!listening.ok) {
     channel.send({ kind: "cannot-listen", ...listening.failure })
@@ -187,10 +245,8 @@ async function endTrees(
   await endLeftovers(settings.stateDir, null, left)
 }
 
-const shuttingDown = {
-  name: "shutting-down",
-  message: "The service is shutting down.",
-  action: "Start nothing new; connect again when it has been restarted.",
+function valueOf<Value>(answer: Result<Value, Failure> | null): Value | null {
+  return answer?.ok === true ? answer.value : null
 }
 
 function open<Value>(value: Value | null): Value {

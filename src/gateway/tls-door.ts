@@ -12,6 +12,8 @@ export type TlsDoorOptions = {
   log: TlsLog
   refused: (refusal: TlsRefusal) => void
   uidOf: (ends: TcpEnds) => number | null
+  /** When the certificate expires that is in use from now on. */
+  expires: (at: Date) => void
 }
 
 export type TlsDoor = Disposable & {
@@ -44,7 +46,11 @@ export function openTlsDoor(options: TlsDoorOptions): Result<TlsDoor, string> {
         isLoopbackAddress(peer.address) ? `uid ${options.uidOf({ peer, local })}` : null,
     }),
   )
-  const use = (next: TlsMaterial) => front.use(next)
+  const use = (next: TlsMaterial) => {
+    front.use(next)
+    options.expires(next.expiresAt)
+  }
+  options.expires(material.value.expiresAt)
   parts.use(new TlsRotation({ files, material: material.value, use, log }))
   return ok({
     listenOn: (host, port) => front.listenOn(host, port),

@@ -21,11 +21,13 @@ import { securityHeaders } from "./middleware/security-headers.ts"
 import { openApiDocument } from "./open-api.ts"
 import type {
   After,
+  Answered,
   CallerOf,
   Health,
   HttpContext,
   HttpEnvironment,
   HttpLog,
+  Metrics,
   Passed,
   RoutePorts,
 } from "./ports.ts"
@@ -35,6 +37,7 @@ import { afterTimer } from "./timer.ts"
 export type HttpAppOptions = {
   operations: Operations
   health: Health
+  metrics: Metrics
   callerOf: CallerOf
   log: HttpLog
   refusals: Refusals
@@ -51,6 +54,7 @@ export type HttpAppOptions = {
   mcp: ServeMcp
   after?: After
   passed?: Passed
+  answered?: Answered
 }
 
 /**
@@ -58,13 +62,14 @@ export type HttpAppOptions = {
  * theirs (see `Connection`); `development: false`, else Bun prints why it aborted a stream.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
-  const { operations, health, callerOf, log, version } = options
+  const { operations, health, metrics, callerOf, log, version } = options
   const { after = afterTimer, passed = () => undefined } = options
   let document: Record<string, unknown> | null = null
   const { issueTicket } = options
   const ports = {
     operations,
     health,
+    metrics,
     after,
     passed,
     version,
@@ -75,7 +80,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
   const places = new StreamPlaces(options.streams)
 
   const app = new Hono<HttpEnvironment>()
-  app.use(requestId, requestLog(log), securityHeaders, headRequest)
+  app.use(requestId, requestLog(log, options.answered), securityHeaders, headRequest)
   app.use(holdRefusals(options.tarpit), refusalAudit(options.refusals), originCheck(options))
   const limitBody = bodyLimit(options.maxMessageBytes)
   const budgetBodies = bodyBudget(options.maxMessageBytes)

@@ -4,6 +4,7 @@ import { deleteExecution, getExecution, postControl, postResize } from "./resour
 import { getExecutions, postExecutions } from "./resources/executions.ts"
 import { getHealth, getHealthz, getReadyz } from "./resources/health.ts"
 import { postInput } from "./resources/input.ts"
+import { getMetrics } from "./resources/metrics.ts"
 import { getOpenApi } from "./resources/open-api.ts"
 import { getOutput } from "./resources/output.ts"
 import { postTickets } from "./resources/tickets.ts"
@@ -28,4 +29,5 @@ export const endpoints: readonly Endpoint[] = [
   getHealth,
   getHealthz,
   getReadyz,
+  getMetrics,
 ]

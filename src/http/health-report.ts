@@ -1,14 +1,20 @@
 import { z } from "zod"
+import { ContainmentMode } from "../execution/record.ts"
 import { StateKind } from "../execution/state.ts"
 
 export const HealthReport = z.object({
   status: z.literal("ok"),
   version: z.string(),
-  uptime_s: z.number().min(0),
+  uptime_s: z.number().min(0).describe("of the service"),
+  gateway_uptime_s: z.number().min(0).describe("of the process that talks to clients"),
+  containment: ContainmentMode.describe("what holds the processes of an execution together"),
   sessions: z.int().min(0).describe("WebSocket sessions that are open"),
   executions: z
     .partialRecord(StateKind, z.int().min(0))
     .describe("how many are in each state; ended ones are not counted"),
+  rss_bytes: z
+    .object({ keeper: z.int().min(0).nullable(), gateway: z.int().min(0).nullable() })
+    .describe("memory in use by the service's two processes, null where it cannot be read"),
 })
 export type HealthFacts = Omit<z.infer<typeof HealthReport>, "status" | "version">
 

@@ -36,6 +36,12 @@ export interface Health {
   unreadiness(): Unreadiness[] | Promise<Unreadiness[]>
 }
 
+/** All metrics, as text. */
+export type Metrics = () => Promise<string>
+
+/** A request was answered; `operation` is the name of a route. */
+export type Answered = (operation: string, status: number, seconds: number) => void
+
 export interface HttpLog {
   debug(facts: Record<string, unknown>, event: string): void
   warn(facts: Record<string, unknown>, event: string): void
@@ -51,6 +57,7 @@ export type Passed = (bytes: number) => void
 export type RoutePorts = {
   operations: Operations
   health: Health
+  metrics: Metrics
   after: After
   passed: Passed
   version: string

@@ -1,11 +1,11 @@
 import { fail, ok, type Result } from "../execution/result.ts"
 import { failure } from "../protocol/failure.ts"
 import { GatewayMessage, type GatewaySettings } from "../protocol/ipc.ts"
-import type { AuditedKeeper } from "./audited-keeper.ts"
 import type { Keeper } from "./keeper.ts"
+import type { KeeperMetrics, RestartReason } from "./keeper-metrics.ts"
 import type { News } from "./news.ts"
 import type { Clock, Gateway, Log, StartGateway } from "./ports.ts"
-import { answerRequest } from "./requests.ts"
+import { type Answerers, answerRequest } from "./requests.ts"
 
 export type CannotListen = { code: string; message: string }
 
@@ -21,9 +21,10 @@ const farewellMs = 2000
 export class GatewayProcess {
   readonly #start: StartGateway
   readonly #settings: GatewaySettings
+  readonly #answerers: Answerers
   readonly #keeper: Keeper
-  readonly #audited: AuditedKeeper
   readonly #news: News
+  readonly #metrics: KeeperMetrics
   readonly #clock: Clock
   readonly #log: Log
   readonly #onStarted: (pid: number | null) => void
@@ -32,26 +33,28 @@ export class GatewayProcess {
   #heartbeat: Disposable | null = null
   #unansweredBeats = 0
   #restarts: number[] = []
+  /** Why it is about to end, where that is our doing. */
+  #fault: RestartReason = "ended"
   #backOffMs = 0
   #isEnding = false
   #isDraining = false
   #connections = 0
 
-  constructor(options: {
-    start: StartGateway
-    settings: GatewaySettings
-    keeper: Keeper
-    audited: AuditedKeeper
-    news: News
-    clock: Clock
-    log: Log
-    onStarted: (pid: number | null) => void
-  }) {
+  constructor(
+    options: Answerers & {
+      start: StartGateway
+      settings: GatewaySettings
+      clock: Clock
+      log: Log
+      onStarted: (pid: number | null) => void
+    },
+  ) {
     this.#start = options.start
     this.#settings = options.settings
+    this.#answerers = options
     this.#keeper = options.keeper
-    this.#audited = options.audited
     this.#news = options.news
+    this.#metrics = options.metrics
     this.#clock = options.clock
     this.#log = options.log
     this.#onStarted = options.onStarted
@@ -60,6 +63,13 @@ export class GatewayProcess {
   /** Clients connected when it was last heard. */
   get connections(): number {
     return this.#connections
+  }
+
+  /** Whether it dies so often that it is not started again at once. */
+  get isUnstable(): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    const lately = this.#restarts.filter((atMs) => nowMs - atMs < restartWindowMs)
+    return lately.length > restartsAtOnce
   }
 
   /** Resolves with the port once it listens for the first time, or with why it cannot. */
@@ -106,6 +116,7 @@ export class GatewayProcess {
     if (!read.success) {
       // A gateway that talks nonsense is broken; the keeper must not be.
       this.#log.error({ err: read.error }, "gateway is not understood and is ended")
+      this.#fault = "not-understood"
       from.kill("SIGKILL")
       return
     }
@@ -146,7 +157,7 @@ export class GatewayProcess {
       send(fail(failure("INTERNAL", message)))
     }
     try {
-      const outcome = answerRequest(method, params, this.#keeper, this.#audited, this.#news)
+      const outcome = answerRequest(method, params, this.#answerers)
       if (outcome instanceof Promise) outcome.then(send, broke)
       else send(outcome)
     } catch (error) {
@@ -161,6 +172,7 @@ export class GatewayProcess {
       if (this.#unansweredBeats >= mostUnansweredBeats) {
         const silentMs = this.#unansweredBeats * heartbeatMs
         this.#log.error({ silentMs }, "gateway hangs and is ended")
+        this.#fault = "hung"
         this.#gateway?.kill("SIGKILL")
         return
       }
@@ -186,6 +198,8 @@ export class GatewayProcess {
     this.#firstAnswer.resolve(fail({ code: "EGATEWAY", message }))
     if (this.#isEnding) return
 
+    this.#metrics.gatewayRestarted(this.#fault)
+    this.#fault = "ended"
     const delayMs = this.#nextDelayMs()
     this.#log.warn({ gatewayPid: gateway.pid, how, delayMs }, "gateway ended and is started again")
     this.#heartbeat = this.#clock.after(delayMs, () => this.#launch())

@@ -4,9 +4,22 @@ import { type Failure, failure } from "../protocol/failure.ts"
 import { isKeeperMethod, type KeeperMethod, keeperMethods } from "../protocol/ipc.ts"
 import type { AuditedKeeper } from "./audited-keeper.ts"
 import type { Keeper } from "./keeper.ts"
+import type { KeeperMetrics } from "./keeper-metrics.ts"
+import type { KeeperReport } from "./keeper-report.ts"
 import type { News } from "./news.ts"
+import type { Clock } from "./ports.ts"
 
 type Outcome = Result<unknown, Failure>
+
+/** Who has the answers. */
+export type Answerers = {
+  keeper: Keeper
+  audited: AuditedKeeper
+  news: News
+  metrics: KeeperMetrics
+  report: KeeperReport
+  clock: Pick<Clock, "monotonicMs">
+}
 
 /**
  * Answers what the gateway asks. `start` answers in the same turn, so that its answer is on its way
@@ -15,27 +28,26 @@ type Outcome = Result<unknown, Failure>
 export function answerRequest(
   method: string,
   params: unknown,
-  keeper: Keeper,
-  audited: AuditedKeeper,
-  news: News,
+  answerers: Answerers,
 ): Outcome | Promise<Outcome> {
   if (!isKeeperMethod(method)) {
     return { ok: false, failure: failure("INTERNAL", `The keeper has no method ${method}.`) }
   }
-  return handle(method, params, keeper, audited, news)
+  return handle(method, params, answerers)
 }
 
 function handle(
   method: KeeperMethod,
   params: unknown,
-  keeper: Keeper,
-  audited: AuditedKeeper,
-  news: News,
+  { keeper, audited, news, metrics, report, clock }: Answerers,
 ): Outcome | Promise<Outcome> {
+  const askedMs = clock.monotonicMs()
   switch (method) {
     case "start": {
       const { origin, exempt, request, follow } = keeperMethods.start.params.parse(params)
       const started = audited.start(origin, exempt, request, follow)
+      const isNew = started.ok && !started.value.repeated
+      if (isNew && started.value.record.state.kind !== "queued") metrics.startAnswered(askedMs)
       // What was found again may be unfollowed at this very moment, by its readers of before: only
       // a `follow` of its own tells which of the two comes last.
       if (started.ok && follow && !started.value.repeated && !hasEnded(started.value.record)) {
@@ -43,8 +55,13 @@ function handle(
       }
       return started
     }
-    case "control":
-      return audited.control(keeperMethods.control.params.parse(params))
+    case "control": {
+      const order = keeperMethods.control.params.parse(params)
+      return audited.control(order).then((outcome) => {
+        if (outcome.ok) metrics.obeyed(order.type, askedMs)
+        return outcome
+      })
+    }
     case "input":
       return audited.input(keeperMethods.input.params.parse(params))
     case "resize":
@@ -75,5 +92,9 @@ function handle(
     case "drivers":
       keeper.setDrivers(keeperMethods.drivers.params.parse(params))
       return ok({})
+    case "condition":
+      return ok({ obstacles: report.obstacles() })
+    case "metrics":
+      return ok({ metrics: report.metrics() })
   }
 }

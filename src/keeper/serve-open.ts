@@ -19,7 +19,8 @@ import { systemClock as clock } from "./system-clock.ts"
 type Opened = {
   record: ServiceRecord
   machine: Machine
-  lost: number
+  /** What an earlier service left without an end. */
+  lost: ExecutionRecord[]
   /** Null when no program had this process before. */
   handover: Handover | null
 }
@@ -41,7 +42,7 @@ export async function openService(
   const problem = exposureProblem(config, record.value.state, say)
   if (problem !== null) return fail(problem)
   // Whoever hands over is no crash, and leaves nothing that would have to be ended.
-  const lost = handover === null ? await recoverLost(record.value, machine.value, log) : 0
+  const lost = handover === null ? await recoverLost(record.value, machine.value, log) : []
   if (lost === null) {
     return fail(`The disk of ${record.value.state.path} is full: free some space first.`)
   }
@@ -66,12 +67,12 @@ function exposureProblem(
   return openNetworkProblem(exposure)
 }
 
-/** Ends what an earlier service left, and records it; how many, or null when the disk is full. */
+/** Ends what an earlier service left, and records it; null when the disk is full. */
 async function recoverLost(
   { state, journal, transcripts, signer, redaction, audit }: ServiceRecord,
   { containment }: Machine,
   log: Log,
-): Promise<number | null> {
+): Promise<ExecutionRecord[] | null> {
   const sweep = (left: readonly ExecutionRecord[]) =>
     endLeftovers(state.path, containment.cgroupBase, left)
   const lost = await recover({ journal, transcripts, signer, clock, redaction, sweep }).catch(
@@ -81,7 +82,7 @@ async function recoverLost(
     log.warn({ executionId: record.id, state: record.state }, "execution lost")
     for (const note of endNotes(record)) audit.note(note)
   }
-  return lost?.length ?? null
+  return lost
 }
 
 function unlessFull(error: unknown): null {

@@ -23,7 +23,7 @@ import type { StateDirectory } from "./state-directory.ts"
 /** From SIGKILL to calling what is left a survivor. */
 const killLimitMs = 5000
 
-type ServiceSurroundings = { version: string }
+type ServiceSurroundings = Pick<GatewaySettings, "version" | "startedAt" | "containment">
 
 export function keeperSettings(
   config: Config,
@@ -139,6 +139,8 @@ export function gatewaySettings(
     },
     clientCertScopes: config.clientCertScopes,
     version: options.version,
+    startedAt: options.startedAt,
+    containment: options.containment,
     access: {
       trustsLoopback: trustsLoopback(config),
       ownUid: process.getuid?.() ?? 0,

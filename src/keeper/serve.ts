@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import type { Config } from "../config.ts"
 import { executionIdFrom } from "../execution/id.ts"
 import { JournalFullError } from "../journal/journal-failure.ts"
+import { LoopLag } from "../metrics/loop-lag.ts"
 import { CollectionPace } from "../process/collection-pace.ts"
 import type { Forest } from "../process/forest.ts"
 import { rememberTrees } from "../process/remember-trees.ts"
@@ -14,6 +15,8 @@ import { every } from "./every.ts"
 import { GatewayProcess } from "./gateway-process.ts"
 import { createHousekeeping } from "./housekeeping.ts"
 import { Keeper } from "./keeper.ts"
+import { KeeperMetrics } from "./keeper-metrics.ts"
+import { keeperReport } from "./keeper-report.ts"
 import { News } from "./news.ts"
 import type { Log } from "./ports.ts"
 import { goOn, handedOverBy, reportUpgrade } from "./serve-go-on.ts"
@@ -58,16 +61,36 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const { record, machine, lost, handover } = opened.value
   const { state, audit } = record
 
-  const running = runKeeper(config, record, machine, log)
+  const metrics = new KeeperMetrics(clock)
+  for (const one of lost) metrics.changed(one)
+  const running = runKeeper(config, record, machine, metrics, log)
   const { keeper, audited, enduring, news, keepHouse } = running
   let gatewayPid: number | null = null
   const remember = () => rememberTrees(state.path, machine.containment, machine.forest, gatewayPid)
-  const gateway = new GatewayProcess({
+  const report = keeperReport({
+    keeper,
+    metrics,
+    lag: stack.use(new LoopLag()),
+    recorded: record.transcripts.totals,
+    bounds: keeperSettings(config, record.policy.rules, machine.containment),
+    audit: () => audit.counts,
+    disk: () => state.space(),
+    waitingEnds: enduring.waitingEnds,
+    gatewayIsUnstable: () => gateway.isUnstable,
+  })
+  const gateway: GatewayProcess = new GatewayProcess({
     start: spawnGateway(options, machine.reaper, () => log.relay("gateway")),
-    settings: gatewaySettings(config, options, state, handover?.port ?? null),
+    settings: gatewaySettings(
+      config,
+      surroundings(options, machine),
+      state,
+      handover?.port ?? null,
+    ),
     keeper,
     audited,
     news,
+    metrics,
+    report,
     clock,
     log,
     onStarted(pid) {
@@ -96,7 +119,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   stack.use(every(surveyMs, log, surveyOf(machine.forest, remember)))
   keepHouse()
   const { mode: containment } = machine.containment
-  const facts = { containment, lost }
+  const facts = { containment, lost: lost.length }
   const policy = record.policy.rules().policy.kind
   const started = { ...facts, version: options.version, policy, ...handedOverBy(handover) }
   audit.note(startNote(started, { hosts: config.hosts, port }))
@@ -139,6 +162,7 @@ function runKeeper(
   config: Config,
   record: ServiceRecord,
   { containment, spawner }: Machine,
+  metrics: KeeperMetrics,
   log: Log,
 ): Running {
   const { state, policy, redaction, journal, audit, signer, transcripts } = record
@@ -160,6 +184,7 @@ function runKeeper(
       log,
       news,
       enduring,
+      metrics,
       ended: (ended) => audited.ended(ended),
       passed: pace.passed,
       bytesPerExecution: executionBytes[containment.mode],
@@ -176,8 +201,13 @@ function runKeeper(
     fingerprint,
     signalNumber,
   })
-  const audited: AuditedKeeper = new AuditedKeeper(keeper, audit, clock, redaction)
+  const counting = metrics.noting(audit)
+  const audited: AuditedKeeper = new AuditedKeeper(keeper, counting, clock, redaction)
   return { keeper, audited, news, enduring, keepHouse }
+}
+
+function surroundings({ version }: ServeOptions, { containment }: Machine) {
+  return { version, containment: containment.mode, startedAt: clock.now().toISOString() }
 }
 
 /** Once more after the last tree is gone: nothing of it is to be remembered. */

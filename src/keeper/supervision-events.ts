@@ -1,13 +1,16 @@
 import type { ExecutionRecord } from "../execution/record.ts"
+import type { ExecutionEvent } from "../execution/state.ts"
 import type { EnduringJournal } from "./enduring-journal.ts"
+import type { KeeperMetrics } from "./keeper-metrics.ts"
 import type { News } from "./news.ts"
 import type { Log } from "./ports.ts"
 
-/** What becomes of an execution's events: the journal, the gateway's news, lines of the log. */
+/** What becomes of an execution's events: journal, metrics, the gateway's news, the log. */
 export function supervisionEvents(options: {
   log: Log
   news: News
   enduring: EnduringJournal
+  metrics: KeeperMetrics
   /** Its end is in the journal, and nobody was told yet. */
   ended: (record: ExecutionRecord) => void
   /** So many bytes are garbage now. */
@@ -15,15 +18,20 @@ export function supervisionEvents(options: {
   /** What an execution leaves behind, however little it wrote. */
   bytesPerExecution: number
 }) {
-  const { log, news, enduring, ended, passed, bytesPerExecution } = options
+  const { log, news, enduring, metrics, ended, passed, bytesPerExecution } = options
   return {
-    journal: enduring.write,
+    journal(event: ExecutionEvent | null, record: ExecutionRecord) {
+      if (event?.kind === "started") metrics.began(record.id)
+      enduring.write(event, record)
+    },
     journalEnd: enduring.end,
     advanced(id: ExecutionRecord["id"], bytes: number) {
       news.advanced(id)
+      metrics.advanced(id, bytes)
       passed(bytes)
     },
     changed(record: ExecutionRecord) {
+      metrics.changed(record)
       if (record.state.kind === "ended") ended(record)
       news.changed(record)
       const facts = { executionId: record.id, pid: record.leader?.pid, state: record.state.kind }

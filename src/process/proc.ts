@@ -66,6 +66,12 @@ export function commandLine(pid: number): string {
   return `[${(readProcFile(`/proc/${pid}/comm`) ?? "gone").trim()}]`
 }
 
+/** The memory a process has in use; null when it is gone, or not ours to read. */
+export function residentBytes(pid: number): number | null {
+  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProcFile(`/proc/${pid}/status`) ?? "")?.[1]
+  return kibibytes === undefined ? null : Number(kibibytes) * 1024
+}
+
 /** How a process that outlived its end is named. */
 export function survivorOf({ pid }: ProcessIdentity): Survivor {
   return { pid, command: commandLine(pid) }

@@ -1,16 +1,21 @@
 import { z } from "zod"
 import { ExecutionId } from "../execution/id.ts"
-import { ExecutionRecord, Position, TranscriptFacts } from "../execution/record.ts"
+import { ContainmentMode, ExecutionRecord, Position, TranscriptFacts } from "../execution/record.ts"
 import { Scope } from "../execution/scope.ts"
 import { TerminalSize } from "../execution/spec.ts"
 import { Origin, RefusedAttempt } from "./audit-entry.ts"
 import { ExecuteParams } from "./execute.ts"
 import { Failure } from "./failure.ts"
 import { ControlResult, InputResult } from "./methods.ts"
+import { MetricSamples } from "./metric-samples.ts"
 import { PolicyKind } from "./notifications.ts"
 
 /** Messages travel as JSON, which costs a tenth of a structured clone; bytes go as base64. */
 const Bytes = z.string().transform((base64) => Uint8Array.fromBase64(base64))
+
+/** What keeps the keeper from taking work. */
+export const Obstacle = z.enum(["disk-full", "transcripts-full", "queue-full", "gateway-restarts"])
+export type Obstacle = z.infer<typeof Obstacle>
 
 /** What the gateway asks of the keeper. Every request is answered, once. */
 export const keeperMethods = {
@@ -78,6 +83,8 @@ export const keeperMethods = {
     }),
     result: z.object({}),
   },
+  condition: { params: z.object({}), result: z.object({ obstacles: z.array(Obstacle) }) },
+  metrics: { params: z.object({}), result: z.object({ metrics: z.array(MetricSamples) }) },
 } as const
 
 export type KeeperMethod = keyof typeof keeperMethods
@@ -113,6 +120,8 @@ export const GatewaySettings = z.object({
   journalPath: z.string(),
   transcriptsPath: z.string(),
   version: z.string(),
+  startedAt: z.iso.datetime().describe("when the keeper began"),
+  containment: ContainmentMode,
   access: z.object({
     trustsLoopback: z
       .boolean()

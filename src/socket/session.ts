@@ -26,6 +26,22 @@ export type SessionLog = {
   error(facts: Record<string, unknown>, event: string): void
 }
 
+export type SessionOptions = {
+  id: string
+  caller: Caller
+  operations: Operations
+  connection: Connection
+  log: SessionLog
+  refusals: Refusals
+  /** Text of so many characters was made and sent. */
+  passed: (length: number) => void
+  pace: MessagePace
+  /** It does not stop sending too fast, and is cut off. */
+  flooded: () => void
+  /** A request was answered, or refused; the method is one of ours, or `unknown`. */
+  answered: (method: string, seconds: number) => void
+}
+
 const mostSubscriptions = 65_535
 const mostUntold = 1000
 
@@ -54,12 +70,8 @@ export class Session implements SessionScope, Disposable {
   #watch: Disposable | null = null
   readonly #standingBy = new Map<string, Driver>()
   readonly #untold = new Map<string, ExecutionRecord>()
-  readonly #connection: Connection
-  readonly #log: SessionLog
-  readonly #refusals: Refusals
+  readonly #options: SessionOptions
   readonly #passed: (length: number) => void
-  readonly #pace: MessagePace
-  readonly #flooded: () => void
   #isBlocked = false
   #isClosed = false
   #requestsUnderWay = 0
@@ -69,28 +81,12 @@ export class Session implements SessionScope, Disposable {
   #reading: Promise<unknown> = Promise.resolve()
   #room = Promise.withResolvers<void>()
 
-  constructor(options: {
-    id: string
-    caller: Caller
-    operations: Operations
-    connection: Connection
-    log: SessionLog
-    refusals: Refusals
-    /** Text of so many characters was made and sent. */
-    passed: (length: number) => void
-    pace: MessagePace
-    /** It does not stop sending too fast, and is cut off. */
-    flooded: () => void
-  }) {
+  constructor(options: SessionOptions) {
     this.id = options.id
     this.caller = options.caller
     this.operations = options.operations
-    this.#connection = options.connection
-    this.#log = options.log
-    this.#refusals = options.refusals
+    this.#options = options
     this.#passed = options.passed
-    this.#pace = options.pace
-    this.#flooded = options.flooded
   }
 
   get isBlocked(): boolean {
@@ -107,7 +103,7 @@ export class Session implements SessionScope, Disposable {
 
   send(message: string | Uint8Array<ArrayBuffer>, besides = 0): void {
     if (typeof message === "string") this.#passed(message.length + besides)
-    if (this.#isClosed || this.#connection.send(message) !== -1 || this.#isBlocked) return
+    if (this.#isClosed || this.#options.connection.send(message) !== -1 || this.#isBlocked) return
     this.#isBlocked = true
     this.#room = Promise.withResolvers()
   }
@@ -132,7 +128,8 @@ export class Session implements SessionScope, Disposable {
 
   async receive(text: string): Promise<void> {
     if (this.#isClosed) return
-    const pace = this.#pace.next(performance.now())
+    const receivedMs = performance.now()
+    const pace = this.#options.pace.next(receivedMs)
     if (pace.kind === "flood") {
       this.#cutOff(pace.refusal)
       return
@@ -154,6 +151,7 @@ export class Session implements SessionScope, Disposable {
     this.#requestsUnderWay += 1
     const reply = await this.#answer(request.value)
     this.#requestsUnderWay -= 1
+    this.#options.answered(knownMethod(method), (performance.now() - receivedMs) / 1000)
     if (!reply.ok) this.#noteRefusal(method, params, reply.failure)
     if (this.#isClosed) {
       if (reply.ok) reply.value.abandon?.()
@@ -195,7 +193,7 @@ export class Session implements SessionScope, Disposable {
     }
     this.#untold.set(record.id, record)
     if (this.#untold.size <= mostUntold) return
-    this.#connection.close(tryAgainLater, "too slow to watch: list the executions again")
+    this.#options.connection.close(tryAgainLater, "too slow to watch: list the executions again")
     this[Symbol.dispose]()
   }
 
@@ -230,9 +228,9 @@ export class Session implements SessionScope, Disposable {
   #cutOff(refusal: Failure): void {
     this.#noteRefusal("unknown", undefined, refusal)
     this.send(errorMessage(null, refusal))
-    this.#log.warn({ sessionId: this.id }, "session closed: it sends too fast")
-    this.#flooded()
-    this.#connection.close(policyViolation, "RATE_LIMITED")
+    this.#options.log.warn({ sessionId: this.id }, "session closed: it sends too fast")
+    this.#options.flooded()
+    this.#options.connection.close(policyViolation, "RATE_LIMITED")
     this[Symbol.dispose]()
   }
 
@@ -258,7 +256,7 @@ export class Session implements SessionScope, Disposable {
       this.#executing = answer.catch(() => undefined)
       return await answer
     } catch (error) {
-      this.#log.error({ sessionId: this.id, method, err: error }, "request failed")
+      this.#options.log.error({ sessionId: this.id, method, err: error }, "request failed")
       const message = "The service failed at this request; its log says why."
       return fail(failure("INTERNAL", message))
     }
@@ -266,12 +264,11 @@ export class Session implements SessionScope, Disposable {
 
   #noteRefusal(method: string, params: unknown, refused: Failure): void {
     const { principal, address, via } = this.caller
-    this.#refusals.refused({
+    this.#options.refusals.refused({
       principal,
       address,
       via,
-      // Else anybody could make up as many kinds of refusals as there are words.
-      method: isMethodName(method) ? method : "unknown",
+      method: knownMethod(method),
       failure: refused,
       executionId: WithExecution.safeParse(params).data?.execution_id,
     })
@@ -290,6 +287,11 @@ export class Session implements SessionScope, Disposable {
     this.#reading = turn.catch(() => undefined)
     return turn
   }
+}
+
+/** Else anybody could make up as many kinds of refusals as there are words. */
+function knownMethod(method: string): string {
+  return isMethodName(method) ? method : "unknown"
 }
 
 const WithExecution = z.object({ execution_id: z.string() })

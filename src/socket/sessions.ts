@@ -21,6 +21,8 @@ export type SessionEvents = {
   refusals: Refusals
   /** Text of so many characters was made and sent. */
   passed: (length: number) => void
+  /** A request was answered, or refused; the method is one of ours, or `unknown`. */
+  answered: (method: string, seconds: number) => void
   /** One of the caller's sessions was cut off because it sent too fast. */
   flooded: (caller: Caller) => void
 }
@@ -133,8 +135,7 @@ export class Sessions implements Disposable {
 
   #greet(given: NewSession): Session {
     const { version, runAs } = this.#settings
-    const { log, refusals } = this.#events
-    const session = new Session({ ...given, operations: this.#operations, log, refusals })
+    const session = new Session({ ...this.#events, ...given, operations: this.#operations })
     const greeting = {
       session_id: session.id,
       version,

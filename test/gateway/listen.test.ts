@@ -82,7 +82,12 @@ describe("certificates that cannot be used", () => {
 
 const tcp = { kind: "tcp", peer: expect.objectContaining({ address: "127.0.0.1" }) }
 const hosts = { hosts: ["127.0.0.1", "::1"], port: 0, patienceS: 30 }
-const events = { log: new QuietLog(), refused: () => undefined, uidOf: () => 0 }
+const events = {
+  log: new QuietLog(),
+  refused: () => undefined,
+  uidOf: () => 0,
+  expires: () => undefined,
+}
 
 async function open(tls: TlsFiles | null) {
   const folder = temporaryFolder()

@@ -30,6 +30,7 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
       return token === "Bearer wrong" ? fail(unauthorized) : ok(alice)
     },
     refusals,
+    metrics: async () => "# no metrics\n",
     log: { debug: at("debug"), warn: at("warn"), error: at("error") },
     version: "1.2.3",
     maxMessageBytes: 2 * 1_048_576,
@@ -58,6 +59,9 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
 
 export const healthFacts: HealthFacts = {
   uptime_s: 12,
+  gateway_uptime_s: 5,
+  containment: "cgroup",
+  rss_bytes: { keeper: 50_000_000, gateway: null },
   sessions: 3,
   executions: { running: 2, queued: 1 },
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { AuditedKeeper } from "../../src/keeper/audited-keeper.ts"
 import { GatewayProcess } from "../../src/keeper/gateway-process.ts"
 import { Keeper } from "../../src/keeper/keeper.ts"
+import { KeeperMetrics } from "../../src/keeper/keeper-metrics.ts"
 import { News } from "../../src/keeper/news.ts"
 import type { KeeperMessage } from "../../src/protocol/ipc.ts"
 import { ManualClock, settled } from "../support/manual-clock.ts"
@@ -48,6 +49,7 @@ function opened() {
   const news = new News(() => null, clock)
   const gateways: ScriptedGateway[] = []
   const started: Array<number | null> = []
+  const metrics = new KeeperMetrics(clock)
   const keeper = new Keeper(keeperSettings, keeperPorts(clock))
   const gateway = new GatewayProcess({
     start: (received) => {
@@ -59,6 +61,8 @@ function opened() {
     keeper,
     audited: new AuditedKeeper(keeper, new NotedAudit(), clock, null),
     news,
+    metrics,
+    report: { obstacles: () => [], metrics: () => [] },
     clock,
     log,
     onStarted: (pid) => void started.push(pid),
@@ -69,7 +73,7 @@ function opened() {
     if (last === undefined) throw new Error("no gateway was started")
     return last
   }
-  return { clock, log, gateway, gateways, started, first, latest }
+  return { clock, log, metrics, gateway, gateways, started, first, latest }
 }
 
 describe("the gateway's process", () => {

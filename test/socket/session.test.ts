@@ -15,7 +15,7 @@ function connect(operations: Operations) {
   const pace = new MessagePace(10_000, 0)
   const flooded = () => undefined
   const refusals = new NotedRefusals()
-  const told = { log, refusals, passed, flooded }
+  const told = { log, refusals, passed, flooded, answered: () => undefined }
   const session = new Session({ id: "s", caller, operations, connection, pace, ...told })
   let lastId = 0
   const ask = (method: string, params: object = {}) => {

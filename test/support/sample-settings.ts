@@ -9,6 +9,8 @@ export const sampleSettings: GatewaySettings = {
   journalPath: "/state/journal.sqlite",
   transcriptsPath: "/state/transcripts",
   version: "0.0.0",
+  startedAt: "2026-11-16T12:00:00.000Z",
+  containment: "best-effort",
   access: {
     trustsLoopback: true,
     ownUid: 1000,

@@ -2,6 +2,7 @@ import { type ExecutionRecord, type StreamName } from "../../src/execution/recor
 import type { Budget } from "../../src/execution/spec.ts"
 import { LiveExecutions } from "../../src/gateway/live-executions.ts"
 import { createOperations } from "../../src/gateway/operations.ts"
+import { OutputMetrics } from "../../src/gateway/output-metrics.ts"
 import type { FeedEvent, Operations, OutputFeed } from "../../src/gateway/ports.ts"
 import type { TranscriptWriter } from "../../src/keeper/ports.ts"
 import {
@@ -28,6 +29,8 @@ export class StagedExecution implements Disposable {
   readonly #writer: TranscriptWriter
   #record: ExecutionRecord
 
+  readonly output = new OutputMetrics()
+
   constructor(budget: Partial<Budget> = {}) {
     const spec = { ...sampleSpec, budget: { ...sampleSpec.budget, ...budget } }
     this.#record = sampleRecord({ id: this.id, spec })
@@ -49,6 +52,7 @@ export class StagedExecution implements Disposable {
       transcripts: () => this.transcripts.reader,
       live: this.live,
       policy: "everything",
+      output: this.output,
     })
     this.journal.write(this.#record)
   }

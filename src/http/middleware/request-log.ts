@@ -1,18 +1,24 @@
 import type { MiddlewareHandler } from "hono"
-import type { HttpEnvironment, HttpLog } from "../ports.ts"
+import type { Answered, HttpEnvironment, HttpLog } from "../ports.ts"
 
 /** One line for each request. Neither the query nor headers: they may hold secrets. */
-export function requestLog(log: HttpLog): MiddlewareHandler<HttpEnvironment> {
+export function requestLog(
+  log: HttpLog,
+  answered: Answered = () => undefined,
+): MiddlewareHandler<HttpEnvironment> {
   return async (c, next) => {
     const startedMs = performance.now()
     await next()
     const { status } = c.res
+    const durationMs = performance.now() - startedMs // of a stream, until its beginning
+    // What came to no route, or was refused before it did, has no name but its sender's.
+    answered(c.get("asked")?.method ?? "unknown", status, durationMs / 1000)
     const facts = {
       requestId: c.get("requestId"),
       method: c.req.raw.method,
       path: c.req.path,
       status,
-      durationMs: Math.round(performance.now() - startedMs), // of a stream, until its beginning
+      durationMs: Math.round(durationMs),
     }
     // Nobody was there any more to whom anything could fail.
     const isFailure = status >= 500 && !c.req.raw.signal.aborted
