@@ -69,6 +69,10 @@ async function main(argv: readonly string[]): Promise<number> {
       const { decide } = await import("./keeper/decide.ts")
       return decide(config, request, { env, cwd: process.cwd() })
     },
+    async examineFiles(config) {
+      const { examineFiles } = await import("./keeper/serve-files.ts")
+      return examineFiles(config)
+    },
   })
   try {
     const exitCode = await dispatch(context, argv)

@@ -73,6 +73,7 @@ const mayImport: Record<string, string[]> = {
 const free = [
   "src/main.ts",
   "src/keeper/serve.ts",
+  "src/keeper/serve-files.ts",
   "src/keeper/serve-machine.ts",
   "src/keeper/serve-open.ts",
   "src/keeper/serve-options.ts",

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { isReady } from "../../src/cli/ask.ts"
+import { isThere } from "../../src/cli/ask.ts"
 import { type Measured, timesFloor } from "./figure.ts"
 import { median } from "./statistics.ts"
 
@@ -83,7 +83,7 @@ async function versionMs(executable: string): Promise<number> {
 
 async function readyMs({ path }: StateDirectory): Promise<number> {
   const startedMs = performance.now()
-  while (!(await isReady(join(path, "gateway.sock")))) await Bun.sleep(pollMs)
+  while (!(await isThere(join(path, "gateway.sock")))) await Bun.sleep(pollMs)
   return performance.now() - startedMs
 }
 

@@ -1,5 +1,6 @@
 import { errnoOf } from "../execution/errno.ts"
 import type { ClientTls } from "./client-tls.ts"
+import { unreadinessIn } from "./unreadiness.ts"
 
 export type Answer =
   | { kind: "answer"; status: number; body: string; ms: number }
@@ -33,8 +34,12 @@ export async function ask(
 
 const readyTimeoutMs = 2_000
 
-export async function isReady(socketPath: string): Promise<boolean> {
+/** Whether a service is there to be asked. One that is full is; one that ends is not. */
+export async function isThere(socketPath: string): Promise<boolean> {
   const options = { unix: socketPath, timeoutMs: readyTimeoutMs }
   const answer = await ask("http://localhost/readyz", options)
-  return answer.kind === "answer" && answer.status === 200
+  if (answer.kind !== "answer") return false
+  if (answer.status === 200) return true
+  const reasons = unreadinessIn(answer.body)
+  return reasons !== null && reasons.every(({ name }) => name !== "shutting-down")
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, statSync } from "node:fs"
 import type { StatePaths } from "./address.ts"
-import { isReady } from "./ask.ts"
+import { isThere } from "./ask.ts"
 import { tryCommandLock } from "./command-lock.ts"
 import type { Context } from "./context.ts"
 import { CommandFailure } from "./failure.ts"
@@ -35,7 +35,7 @@ async function startLock(paths: StatePaths, deadlineMs: number): Promise<Disposa
   for (;;) {
     const lock = tryCommandLock(paths.startLock)
     if (lock !== null) return lock
-    if (await isReady(paths.socket)) return null
+    if (await isThere(paths.socket)) return null
     if (performance.now() > deadlineMs) {
       throw new CommandFailure(
         `Another command has been starting the service for ${limitMs / 1000} s. ` +
@@ -49,7 +49,7 @@ async function startLock(paths: StatePaths, deadlineMs: number): Promise<Disposa
 /** One that starts, or whose gateway comes back, is waited for; one that ends, until it has. */
 async function existingAnswers(paths: StatePaths, deadlineMs: number): Promise<boolean> {
   for (;;) {
-    if (await isReady(paths.socket)) return true
+    if (await isThere(paths.socket)) return true
     const keeper = runningKeeper(paths.lock)
     if (keeper === null) return false
     if (performance.now() > deadlineMs) {
@@ -82,7 +82,7 @@ async function start(
   service.unref()
   for (;;) {
     const hasExited = service.exitCode !== null || service.signalCode !== null
-    if (await isReady(paths.socket)) return
+    if (await isThere(paths.socket)) return
     const isLate = performance.now() > deadlineMs
     if (hasExited || isLate) {
       const what = hasExited ? "ended at once" : `did not answer within ${limitMs / 1000} s`

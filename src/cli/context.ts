@@ -4,6 +4,7 @@ import type { TerminalSize } from "../execution/spec.ts"
 import type { Logger } from "../log.ts"
 import type { ParamsOf } from "../protocol/methods.ts"
 import type { PolicyDecision } from "./policy-decision.ts"
+import type { SettingFiles } from "./setting-files.ts"
 
 /** What a command needs of the world around it: everything a test would want to replace. */
 export interface Context {
@@ -24,6 +25,8 @@ export interface Context {
   serve(config: Config, options: { logger: Logger; say(text: string): void }): Promise<number>
   /** What a service with this configuration would do with a request, or why it has none. */
   readonly decide: Decide
+  /** Looks at the files that a configuration names. */
+  examineFiles(config: Config): Promise<SettingFiles>
 }
 
 export type Decide = (

@@ -13,8 +13,11 @@ const noSpaceBytes = 256 * 1024 ** 2
 
 /** Where everything is kept. */
 export function examineDirectory(paths: StatePaths, now: Date): Finding[] {
+  const state = examineState(paths.directory)
+  // There is nothing to be seen in it, and the reason has been said.
+  if (state.level === "fail") return [state, examineDisk(paths.directory)]
   return [
-    examineState(paths.directory),
+    state,
     ...examineJournal(paths.journal),
     ...examineKey(paths.receiptKey),
     ...examineTokens(paths.tokens, now),
@@ -31,6 +34,11 @@ function examineState(path: string): Finding {
   if (why !== null) {
     return fail(name, `${path} cannot be written (${why})`, `chown it, or choose --state-dir`)
   }
+  const uid = process.getuid?.() ?? stat.uid
+  if (stat.uid !== uid) {
+    const text = `${path} belongs to uid ${stat.uid}, and this is uid ${uid}`
+    return warn(name, text, "run this, and the service, as its owner; or chown it")
+  }
   if ((stat.mode & 0o077) === 0) return ok(name, `${path}, ${modeOf(stat)}`)
   return warn(name, `${path} is open to others, ${modeOf(stat)}`, `chmod 700 ${path}`)
 }
@@ -46,11 +54,35 @@ function examineParent(name: string, path: string): Finding {
 function examineJournal(path: string): Finding[] {
   const opened = openJournalReader(path)
   if (!opened.ok) {
-    if (opened.failure.kind === "missing") return []
-    return [fail("journal", opened.failure.message, "see docs/operations.md")]
+    return journalFinding(opened.failure.kind, opened.failure.message)
   }
   using _journal = opened.value
   return [ok("journal", path)]
+}
+
+type JournalTrouble = "missing" | "newer" | "older" | "full" | "unusable"
+
+/** What to do is in the message already, but for what cannot be read at all. */
+function journalFinding(kind: JournalTrouble, message: string): Finding[] {
+  switch (kind) {
+    case "missing":
+      return []
+    case "older":
+      return [warn("journal", message, "nothing is lost by it")]
+    case "newer":
+      return [fail("journal", message, "no service of this version starts with it")]
+    case "full":
+      return [fail("journal", message, "no service starts until then")]
+    case "unusable":
+      return [
+        fail(
+          "journal",
+          message,
+          "end the service, keep a copy, and restore it from a backup; or move it away with " +
+            "journal.sqlite-wal and -shm: a service makes a new one, and knows nothing of before",
+        ),
+      ]
+  }
 }
 
 function examineKey(path: string): Finding[] {
@@ -64,8 +96,7 @@ function examineKey(path: string): Finding[] {
 
 function examineTokens(path: string, now: Date): Finding[] {
   const read = readTokenFile(path)
-  // Its message says what to do already; until then nobody's token is taken.
-  if (!read.ok) return [fail("tokens", read.failure.message, "see `cc-executor token --help`")]
+  if (!read.ok) return [fail("tokens", read.failure.message, "until then no token is taken")]
   if (read.value.length === 0) return []
   const good = read.value.filter((entry) => tokenState(entry, now) === "good").length
   return [ok("tokens", `${path}, ${good} of ${read.value.length} are good`)]

@@ -3,6 +3,8 @@ import { askRemote } from "./ask-remote.ts"
 import type { Context } from "./context.ts"
 import { CommandFailure } from "./failure.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
+import { onOneLine } from "./table.ts"
+import { unreadinessIn } from "./unreadiness.ts"
 
 const answerMs = 3_000
 const name = "remote"
@@ -17,7 +19,7 @@ export async function examineRemote(context: Context): Promise<Finding[]> {
     switch (answer.kind) {
       case "answer":
         if (answer.status === 200) return [ok(name, `${url} answers in ${answer.ms.toFixed(1)} ms`)]
-        return [warn(name, `${url} is not ready (${answer.status})`, "see its log")]
+        return notReady(url, answer.status, answer.body)
       case "no-tls":
         return [fail(name, `${url}: ${answer.why}`, "`cc-executor help run` lists the options")]
       case "nobody":
@@ -29,4 +31,15 @@ export async function examineRemote(context: Context): Promise<Finding[]> {
     if (!(error instanceof CommandFailure)) throw error
     return [fail(name, error.message, "put the variable right")]
   }
+}
+
+function notReady(url: string, status: number, body: string): Finding[] {
+  const reasons = unreadinessIn(body)
+  if (reasons === null) {
+    return [fail(name, `${url} answers, but is no service (${status})`, "check $CC_EXECUTOR_URL")]
+  }
+  return reasons.map((reason) => {
+    const text = onOneLine(`${url} is not ready: ${reason.name}: ${reason.message}`)
+    return warn(name, text, onOneLine(reason.action))
+  })
 }

@@ -7,6 +7,7 @@ import { asSentence } from "./describe-error.ts"
 import { CommandFailure } from "./failure.ts"
 import { refusalOf } from "./remote-failure.ts"
 import { durationOption } from "./time.ts"
+import { unreadinessIn, unreadinessText } from "./unreadiness.ts"
 
 const options = {
   timeout: { type: "string", value: "TIME", about: "how long an answer may take (default 3s)" },
@@ -15,7 +16,9 @@ const options = {
 
 export const healthcheckCommand = command({
   usage: ["healthcheck [OPTIONS]"],
-  about: "Exits 0 when the service is ready for work, else 1. Starts nothing. For containers.",
+  about: `\
+Exits 0 when the service is well, else 1 with what is wrong and what to do. A service that is only
+full, until an execution ends, is well. Starts nothing. For containers.`,
   options,
   examples: [
     { about: "the service of this user or container", command: "cc-executor healthcheck" },
@@ -42,7 +45,10 @@ function problemOf(answer: RemoteAnswer): string | null {
       if (answer.status === 200) return null
       const refused = refusalOf(answer.status, answer.body)
       if (refused !== null) return asSentence(refused.message)
-      return `the service is there, but not ready (${answer.status}): ${answer.body.trim()}`
+      const reasons = unreadinessIn(answer.body)
+      if (reasons === null) return `what answers is no service of this kind (${answer.status}).`
+      const wrong = reasons.filter(({ passes }) => !passes)
+      return wrong.length === 0 ? null : wrong.map(unreadinessText).join(" ")
     }
     case "nobody":
       return `no service answers (${answer.why}). Start one with \`cc-executor serve\`.`

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { z } from "zod"
 import { isErrno } from "../execution/errno.ts"
 import { isAlive, readStat } from "../process/proc.ts"
+import { CommandFailure } from "./failure.ts"
 
 const Keeper = z.object({
   pid: z.int().positive(),
@@ -30,6 +31,12 @@ function readJson(path: string): unknown {
   } catch (error) {
     // Empty after an orderly end, half written for an instant after a start.
     if (error instanceof SyntaxError || isErrno(error, "ENOENT", "ENOTDIR")) return undefined
+    if (isErrno(error, "EACCES")) {
+      throw new CommandFailure(
+        `${path} cannot be read: the state directory is another user's. ` +
+          "Run this as that user, or choose another directory with --state-dir.",
+      )
+    }
     throw error
   }
 }

@@ -7,7 +7,7 @@ import { rawTerminal } from "./raw-terminal.ts"
 
 /** The real world, save for what only main.ts may read. */
 export function systemContext(
-  given: Pick<Context, "env" | "home" | "build" | "self" | "serve" | "decide">,
+  given: Pick<Context, "env" | "home" | "build" | "self" | "serve" | "decide" | "examineFiles">,
 ): Context {
   return {
     ...given,

@@ -165,6 +165,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
         sessions: openSessions.size,
         executions: reader.countLive(),
         rss_bytes: { keeper: residentBytes(process.ppid), gateway: residentBytes(process.pid) },
+        certificate_expires_at: certificateExpiresAt?.toISOString() ?? null,
       }),
       unreadiness,
     },

@@ -4,7 +4,7 @@ import type { Peer } from "../access/identify.ts"
 import type { Result } from "../execution/result.ts"
 import type { Operations, Refusal } from "../gateway/ports.ts"
 import type { Failure } from "../protocol/failure.ts"
-import type { HealthFacts, Unreadiness } from "./health-report.ts"
+import type { HealthFacts, Unreadiness } from "../protocol/health-report.ts"
 
 /** How a request came in: `app.fetch(request, connection)`. */
 export type Connection = {

@@ -161,7 +161,7 @@ export function gatewaySettings(
   }
 }
 
-function tlsFiles(config: Config): GatewaySettings["listen"]["tls"] {
+export function tlsFiles(config: Config): GatewaySettings["listen"]["tls"] {
   const { port, tlsCert: cert, tlsKey: key, tlsClientCa: clientCa } = config
   return port === null || cert === null || key === null ? null : { cert, key, clientCa }
 }

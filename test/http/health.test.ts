@@ -36,7 +36,8 @@ test("/readyz tells anybody that the service takes work", async () => {
 
 test("/readyz says what is wrong and what to do, while /health stays well", async () => {
   const { get, reasons } = httpService()
-  reasons.push({ name: "disk-full", message: "The disk is full.", action: "Make room." })
+  const message = "The disk is full."
+  reasons.push({ name: "disk-full", message, action: "Make room.", passes: false })
 
   const response = await get("/readyz")
 

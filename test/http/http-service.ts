@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { fail, ok } from "../../src/execution/result.ts"
 import { createHttpApp, type HttpAppOptions } from "../../src/http/app.ts"
-import type { HealthFacts, Unreadiness } from "../../src/http/health-report.ts"
 import { failure, WireError } from "../../src/protocol/failure.ts"
+import type { HealthFacts, Unreadiness } from "../../src/protocol/health-report.ts"
 import { bearer } from "../support/callers.ts"
 import { NotedRefusals } from "../support/noted.ts"
 import { FakeExecution } from "./fake-execution.ts"
@@ -62,6 +62,7 @@ export const healthFacts: HealthFacts = {
   gateway_uptime_s: 5,
   containment: "cgroup",
   rss_bytes: { keeper: 50_000_000, gateway: null },
+  certificate_expires_at: null,
   sessions: 3,
   executions: { running: 2, queued: 1 },
 }

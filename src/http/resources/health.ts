@@ -1,7 +1,7 @@
 import type { Caller } from "../../access/caller.ts"
 import { isAdmin } from "../../access/permission.ts"
+import { Health, NotReady, Ready } from "../../protocol/health-report.ts"
 import { type Endpoint, json } from "../endpoint.ts"
-import { Health, NotReady, Ready } from "../health-report.ts"
 import type { RoutePorts } from "../ports.ts"
 
 export const getHealth: Endpoint = health("/health", "health")

@@ -1,5 +1,5 @@
 import type { z } from "zod"
-import { HealthReport } from "../../../src/http/health-report.ts"
+import { HealthReport } from "../../../src/protocol/health-report.ts"
 import type { Service } from "../../support/service.ts"
 
 /** What the service says of itself; the asking leaves no connection behind. */

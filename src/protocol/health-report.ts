@@ -15,6 +15,10 @@ export const HealthReport = z.object({
   rss_bytes: z
     .object({ keeper: z.int().min(0).nullable(), gateway: z.int().min(0).nullable() })
     .describe("memory in use by the service's two processes, null where it cannot be read"),
+  certificate_expires_at: z.iso
+    .datetime()
+    .nullable()
+    .describe("of the TLS certificate in use, null without TLS"),
 })
 export type HealthFacts = Omit<z.infer<typeof HealthReport>, "status" | "version">
 
@@ -28,6 +32,7 @@ const Unreadiness = z.object({
   name: z.string().describe("a stable name for what is wrong"),
   message: z.string(),
   action: z.string().describe("what to do about it"),
+  passes: z.boolean().describe("whether it passes by itself, as when executions end"),
 })
 export type Unreadiness = z.infer<typeof Unreadiness>
 
