@@ -244,9 +244,10 @@ function logs(): string {
     "cc-executor serve --log-file ~/cc-executor.log --log-file-size 50MiB --log-files 10",
     "```",
     "",
-    "Nothing else is needed. Where logrotate is to do it all the same, set `--log-file-size 1T`",
-    "and use its `copytruncate`. In a container leave the file out, and let the engine rotate",
-    "standard output.",
+    "Nothing else is needed. Where logrotate is to do it all the same, set `--log-file-size 1T`;",
+    "it may rename the file or use `copytruncate`, and no signal is needed: see",
+    "[observability](observability.md#logs). In a container leave the file out, and let the",
+    "engine rotate standard output.",
   ].join("\n")
 }
 

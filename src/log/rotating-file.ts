@@ -17,17 +17,19 @@ export type LogFileFailure = { path: string; errno: string }
  * A log file for one process. Lines are appended at once, so that the last words of a process that
  * dies are in it. Fails only here: later on, what goes wrong costs lines and is counted.
  */
-export function openRotatingFile(options: LogFileOptions): Result<LogDestination, LogFileFailure> {
-  const { path } = options
+export function openRotatingFile(given: LogFileOptions): Result<LogDestination, LogFileFailure> {
   const { countLoss, takeLoss } = lossCounter()
+  let options = given
   let file: number | null
   try {
-    fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    fs.mkdirSync(dirname(given.path), { recursive: true, mode: 0o700 })
+    // A link stays where it is: what it leads to is rotated.
+    if (fs.existsSync(given.path)) options = { ...given, path: fs.realpathSync(given.path) }
     // Else everything would go well until the first rotation.
-    fs.accessSync(dirname(path), fs.constants.W_OK)
-    file = open(path)
+    fs.accessSync(dirname(options.path), fs.constants.W_OK)
+    file = open(options.path)
   } catch (error) {
-    return fail({ path, errno: reasonOf(error) })
+    return fail({ path: given.path, errno: reasonOf(error) })
   }
 
   return ok({
@@ -60,21 +62,26 @@ function open(path: string): number {
 
 function fileWithRoom(current: number, bytes: number, options: LogFileOptions): number {
   const { path, maxBytes, keep } = options
-  // Asked each time, because others may truncate or remove the file, as logrotate does.
-  const { size, nlink } = fs.fstatSync(current)
-  const removed = nlink === 0
-  if (!removed && (size === 0 || size + bytes <= maxBytes)) return current
+  // Asked each time, because others may truncate, rename or remove the file, as logrotate does.
+  const { size, dev, ino } = fs.fstatSync(current)
+  const named = fs.statSync(path, { throwIfNoEntry: false })
+  const isOurs = named?.ino === ino && named.dev === dev
+  if (isOurs && (size === 0 || size + bytes <= maxBytes)) return current
 
-  // There is none when an earlier rotation came to this point and then failed to open the next.
-  if (!removed && fs.existsSync(path)) shift(path, keep)
+  // Another file, or none: somebody else has rotated, or an earlier rotation of ours came to this
+  // point and then failed to open the next.
+  if (isOurs) shift(path, keep)
   const next = open(path)
   fs.closeSync(current)
   return next
 }
 
-/** Oldest first, so that nothing but the oldest is overwritten, wherever this is interrupted. */
+/**
+ * Oldest first, so that nothing but the oldest is overwritten, wherever this is interrupted. Where
+ * an interruption has left a number free, those before it move up, and nothing goes at all.
+ */
 function shift(path: string, keep: number): void {
-  for (let number = keep; number > 0; number -= 1) {
+  for (let number = firstFree(path, keep); number > 0; number -= 1) {
     const from = number === 1 ? path : `${path}.${number - 1}`
     try {
       fs.renameSync(from, `${path}.${number}`)
@@ -82,6 +89,12 @@ function shift(path: string, keep: number): void {
       if (reasonOf(error) !== "ENOENT") throw error
     }
   }
+}
+
+function firstFree(path: string, keep: number): number {
+  let number = 1
+  while (number < keep && fs.existsSync(`${path}.${number}`)) number += 1
+  return number
 }
 
 /** The disk may fill up in the middle of a line, and half a line would spoil the next one too. */

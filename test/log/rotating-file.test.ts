@@ -3,6 +3,8 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import type { LogDestination } from "../../src/log/destination.ts"
 import { type LogFileOptions, openRotatingFile } from "../../src/log/rotating-file.ts"
+import { fixture } from "../support/independent-run.ts"
+import { until } from "../support/until.ts"
 import { logTo, parsed } from "./captured-log.ts"
 import { canMount, scratchFolder } from "./scratch-folder.ts"
 
@@ -54,6 +56,81 @@ describe("a log file", () => {
     expect(parsed(fs.readFileSync(path, "utf8"))).toMatchObject([{ msg: "three" }])
   })
 
+  test("that logrotate renamed is begun anew by the next line", async () => {
+    using files = scratchFolder()
+    const path = join(files.path, "service.log")
+    await using destination = opened({ path, maxBytes: 1_048_576, keep: 3 })
+    const log = logTo(destination)
+
+    log.info({}, "one")
+    fs.renameSync(path, `${path}-20261117`)
+    log.info({}, "two")
+    fs.renameSync(path, `${path}-20261118`)
+    fs.writeFileSync(path, "") // its option `create`
+    log.info({}, "three")
+
+    const messages = ["service.log-20261117", "service.log-20261118", "service.log"].map((name) =>
+      parsed(fs.readFileSync(join(files.path, name), "utf8")).map(({ msg }) => msg),
+    )
+    expect(messages).toEqual([["one"], ["two"], ["three"]])
+  })
+
+  test("that is reached by a link is rotated where it is, and the link stays", async () => {
+    using files = scratchFolder()
+    const real = join(files.path, "disk")
+    fs.mkdirSync(real)
+    const link = join(files.path, "service.log")
+    fs.writeFileSync(join(real, "real.log"), "")
+    fs.symlinkSync(join(real, "real.log"), link)
+    await using destination = opened({ path: link, maxBytes: 4096, keep: 2 })
+    const log = logTo(destination)
+
+    for (let number = 0; number < 100; number += 1) log.info({ number }, "a line")
+
+    expect(fs.readdirSync(real).toSorted()).toEqual(["real.log", "real.log.1", "real.log.2"])
+    expect(fs.readlinkSync(link)).toBe(join(real, "real.log"))
+    expect(parsed(fs.readFileSync(link, "utf8")).at(-1)).toMatchObject({ number: 99 })
+  })
+
+  test("of which an interrupted rotation left a number free loses nothing by it", async () => {
+    using files = scratchFolder()
+    const path = join(files.path, "service.log")
+    for (const name of ["", ".2", ".3"]) fs.writeFileSync(`${path}${name}`, `${name}\n`)
+    fs.writeFileSync(path, "x".repeat(5000))
+    await using destination = opened({ path, maxBytes: 4096, keep: 3 })
+
+    logTo(destination).info({}, "one more")
+
+    expect(fs.readFileSync(`${path}.1`, "utf8")).toStartWith("xxx")
+    expect(fs.readFileSync(`${path}.2`, "utf8")).toBe(".2\n")
+    expect(fs.readFileSync(`${path}.3`, "utf8")).toBe(".3\n")
+  })
+
+  test("whose writer is killed again and again, while it rotates, has no gap", async () => {
+    using files = scratchFolder()
+    const path = join(files.path, "service.log")
+    let next = 0
+
+    for (let kills = 0; kills < 12; kills += 1) {
+      const oldest = inodeOf(`${path}.${kept}`)
+      const writer = Bun.spawn(fixture("write-log-lines.ts", path, next), {
+        stdio: ["ignore", "ignore", "inherit"],
+      })
+      // It rotates at every few lines: wherever it is killed, it is near a rotation.
+      await until("it has rotated through all files", () => {
+        const inode = inodeOf(`${path}.${kept}`)
+        return inode !== null && inode !== oldest
+      })
+      writer.kill("SIGKILL")
+      await writer.exited
+      next = (numbersIn(path).at(-1) ?? -1) + 1
+    }
+
+    const numbers = numbersIn(path)
+    expect(numbers.length).toBeGreaterThan(100)
+    expect(numbers).toEqual(numbers.map((_, index) => next - numbers.length + index))
+  }, 30_000)
+
   test("that cannot be opened is a failure at the start", () => {
     const path = "/proc/no-such-folder/service.log"
     const failure = { path, errno: "ENOENT" }
@@ -84,6 +161,20 @@ describe("a log file", () => {
     },
   )
 })
+
+const kept = 4
+
+function numbersIn(path: string): number[] {
+  const names = [...Array.from({ length: kept }, (_, at) => `${path}.${kept - at}`), path]
+  const texts = names
+    .filter((name) => fs.existsSync(name))
+    .map((name) => fs.readFileSync(name, "utf8"))
+  return texts.flatMap(parsed).map((record) => Number(record["number"]))
+}
+
+function inodeOf(path: string): number | null {
+  return fs.statSync(path, { throwIfNoEntry: false })?.ino ?? null
+}
 
 function opened(options: LogFileOptions): LogDestination {
   const result = openRotatingFile(options)
