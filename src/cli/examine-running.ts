@@ -89,7 +89,7 @@ function examineAnswer(
       return warn(
         "service",
         `running: ${facts}, while this program is version ${context.build.version}`,
-        "restart it with this one: `cc-executor stop`, then start it as before",
+        "`cc-executor upgrade` hands its executions over to this one",
       )
     case "nobody":
       return fail(

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs"
+import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
 import { Authority } from "../support/certificates.ts"
@@ -153,6 +153,18 @@ describe("doctor, where no service runs", () => {
 })
 
 describe("doctor, where a service runs", () => {
+  test("says that it is of another version, and how to change that", async () => {
+    await using service = await Service.start()
+    const lock = join(service.stateDir, "lock")
+    const held = readFileSync(lock, "utf8")
+    writeFileSync(lock, held.replace(/"version":"[^"]+"/, '"version":"0.0.1"'))
+
+    const [found] = (await examine(service.stateDir)).of("service")
+
+    expect(found).toMatchObject({ level: "warn", text: expect.stringContaining("version 0.0.1") })
+    expect(found?.advice).toContain("cc-executor upgrade")
+  })
+
   test("sums up what it is and does", async () => {
     await using service = await Service.start({ flags: { containment: "best-effort" } })
     using session = await RawSession.open(await service.url())

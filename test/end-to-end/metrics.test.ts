@@ -10,6 +10,7 @@ import { Service } from "../support/service.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { bearing, makeToken } from "../support/tokens.ts"
 import { until } from "../support/until.ts"
+import { upgraded } from "../support/upgraded.ts"
 
 describe("after work that is known to the byte", () => {
   let service: Service
@@ -157,6 +158,48 @@ describe("after work that is known to the byte", () => {
   })
 })
 
+describe("after an upgrade in place", () => {
+  test("counts begin anew, without what the program before has counted", async () => {
+    await using service = await Service.start()
+    using session = await RawSession.open(await service.url())
+    const script = "seq 1 5000; read line; seq 1 1000; exec sleep 1000"
+    const { execution_id } = await session.call("execute", {
+      argv: ["sh", "-c", script],
+      stdin: "pipe",
+      budget: { bytes: 4096 },
+    })
+    await recorded(service, 23_893)
+    const droppedBefore = (await viewOf(service, execution_id)).dropped
+
+    await upgraded(service)
+    const begun = await scrape(service)
+    await fetch(await service.url(`/executions/${execution_id}/input`), {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ data: "go\n" }),
+    })
+    const after = await recorded(service, 3893)
+
+    expect(begun.get('cc_executor_output_recorded_bytes_total{stream="stdout"}')).toBe(0)
+    expect(begun.get('cc_executor_output_dropped_bytes_total{reason="budget"}')).toBe(0)
+    expect(begun.get('cc_executor_executions{state="running"}')).toBe(1)
+    expect(begun.get("cc_executor_executions_started_total")).toBe(0)
+    const dropped = after.get('cc_executor_output_dropped_bytes_total{reason="budget"}')
+    const droppedAfter = (await viewOf(service, execution_id)).dropped
+    expect(droppedBefore.bytes).toBeGreaterThan(0)
+    expect(dropped).toBe(droppedAfter.bytes - droppedBefore.bytes)
+    expect(after.get('cc_executor_output_recorded_lines_total{stream="stdout"}')).toBe(1000)
+  }, 30_000)
+
+  async function recorded(service: Service, bytes: number): Promise<Map<string, number>> {
+    return until(`${bytes} bytes are recorded`, async () => {
+      const counted = await scrape(service)
+      const now = counted.get('cc_executor_output_recorded_bytes_total{stream="stdout"}')
+      return now === bytes && counted
+    })
+  }
+})
+
 describe("who may read the metrics", () => {
   test("is the local user, an admin, and a token made for it, which may nothing else", async () => {
     await using service = await Service.start({ env: { CC_EXECUTOR_REQUIRE_TOKEN: "true" } })
@@ -188,10 +231,14 @@ async function runUnseen(service: Service, argv: string[], budget: object): Prom
   })
   const { execution_id } = methods.execute.result.parse(await started.json())
   await until("it has ended", async () => {
-    const status = await fetch(await service.url(`/executions/${execution_id}`))
-    return ExecutionView.parse(await status.json()).state === "ended"
+    return (await viewOf(service, execution_id)).state === "ended"
   })
   return execution_id
+}
+
+async function viewOf(service: Service, executionId: string): Promise<ExecutionView> {
+  const status = await fetch(await service.url(`/executions/${executionId}`))
+  return ExecutionView.parse(await status.json())
 }
 
 async function page(service: Service): Promise<string> {
