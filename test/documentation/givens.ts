@@ -15,6 +15,7 @@ const preparations = {
   checkout: (machine) => succeed(machine, `cd ${quoted(root)}`),
   makefile: (machine) => succeed(machine, `cp ${fixture("Makefile")} .`),
   certificates: (machine) => succeed(machine, `bash ${fixture("certificates.sh")}`),
+  release: (machine) => succeed(machine, `bash ${fixture("release.sh")}`),
   claude: async (machine) => {
     const api = await machine.start(`exec bun ${fixture("claude-api.ts")}`)
     const url = await untilPrinted(machine, api, "http://")

@@ -17,6 +17,11 @@ export function expectReadable({ language, text, comments }: Block): void {
     case "toml":
       expect(Bun.TOML.parse(text)).toBeObject()
       return
+    case "ini":
+      expect(text.split("\n").filter((line) => !/^(?:\[\w+\]|\w+=.+|[#;].*|)$/.test(line))).toEqual(
+        [],
+      )
+      return
     case "text":
       // A command in here would be one that nobody has tried.
       if (comments.file === null) expect(text).not.toMatch(/^(?:[$#] |cc-executor )/m)

@@ -37,6 +37,7 @@ export async function runBlock(block: Block, reading: Reading): Promise<void> {
     case "json":
     case "yaml":
     case "toml":
+    case "ini":
     case "text":
       return expectReadable(block)
     default:

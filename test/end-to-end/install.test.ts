@@ -16,7 +16,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
-const script = join(import.meta.dir, "../../install.sh")
+const script = join(import.meta.dir, "../../install.sh") // as in docs/install.md
 const target = process.arch === "arm64" ? "linux-arm64" : "linux-x64"
 const released = `cc-executor-${target}`
 const standIn = '#!/bin/sh\necho "cc-executor 9.9.9 (stand-in)"\n'
