@@ -108,6 +108,9 @@ function startAgainIfMoved(): void {
 
 /** A compiled program is its own runtime; else the runtime needs to be told what to run. */
 function howToStartThis(): string[] {
+  // After an upgrade that was taken back, the name of this file may be another's by now.
+  const known = takeOver?.self ?? null
+  if (known !== null) return known
   return isCompiled() ? [process.execPath] : [process.execPath, Bun.main]
 }
 

@@ -17,10 +17,6 @@ keep it in, \`token create\` is the better way: it keeps only a hash.`,
       about: "a secret for a container",
       command: "cc-executor token new > token && chmod 600 token",
     },
-    {
-      about: "a service that takes it",
-      command: "cc-executor serve --host 0.0.0.0 --accept-token-file /etc/cc-executor/token",
-    },
   ],
   operands: { atLeast: 0, atMost: 0, what: "" },
   async run(context) {

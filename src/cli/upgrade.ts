@@ -86,7 +86,11 @@ async function askAndWait(
   program: string[],
 ): Promise<Done> {
   const name = randomUUID()
-  files.ask({ upgrade: name, program })
+  if (!files.ask({ upgrade: name, program })) {
+    throw new CommandFailure(
+      "The state directory cannot be written, so nothing can be asked there.",
+    )
+  }
   if (!signalProcess(keeper, signalNumber("SIGUSR2") ?? 12)) throw notReached(keeper)
   let heardMs = performance.now()
   let last: UpgradeReport["phase"] | null = null

@@ -63,6 +63,7 @@ export const HandedExecution = z.object({
   isInputClosed: z.boolean(),
   transcript: HandedTranscript,
   takenBytes: z.int().min(0),
+  isDiskFull: z.boolean().describe("nothing more of it is recorded, only counted"),
   redactors: z.array(HandedRedactor),
 })
 export type HandedExecution = z.infer<typeof HandedExecution>

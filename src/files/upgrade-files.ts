@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { z } from "zod"
-import { isErrno } from "../execution/errno.ts"
+import { errnoOf } from "../execution/errno.ts"
 import { UpgradeReport, UpgradeRequest } from "../protocol/upgrade.ts"
+import { giveToOwnerOfFolder } from "./give-to-owner.ts"
 
 /** The two files by which an upgrade is asked for and followed; only their owner reads them. */
 export class UpgradeFiles {
@@ -14,8 +15,10 @@ export class UpgradeFiles {
     this.#reportPath = join(stateDir, "upgrade-report.json")
   }
 
-  ask(request: UpgradeRequest): void {
+  /** Whether it could be asked. */
+  ask(request: UpgradeRequest): boolean {
     replaceFile(this.#requestPath, request)
+    return this.isAsked
   }
 
   get isAsked(): boolean {
@@ -43,10 +46,11 @@ export class UpgradeFiles {
 function replaceFile(path: string, value: UpgradeRequest | UpgradeReport): void {
   try {
     writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 })
+    giveToOwnerOfFolder(`${path}.new`)
     renameSync(`${path}.new`, path)
   } catch (error) {
-    // An upgrade may be what makes room: it goes on, and the log says what this would have.
-    if (!isErrno(error, "ENOSPC", "EDQUOT")) throw error
+    // A service must not fail because it cannot tell; its log says what this would have.
+    if (errnoOf(error) === null) throw error
   }
 }
 
@@ -54,7 +58,7 @@ function readFile<Value>(path: string, schema: z.ZodType<Value>): Value | null {
   try {
     return schema.safeParse(JSON.parse(readFileSync(path, "utf8"))).data ?? null
   } catch (error) {
-    if (error instanceof SyntaxError || isErrno(error, "ENOENT")) return null
+    if (error instanceof SyntaxError || errnoOf(error) !== null) return null
     throw error
   }
 }

@@ -6,10 +6,7 @@ import type { Child, Clock, TranscriptWriter } from "./ports.ts"
 import { type Recorded, Recorder, type RecorderEvents, type RecorderSettings } from "./recorder.ts"
 
 /** What the next program needs of a child, its input and its output. */
-type HandedParts = Pick<
-  HandedExecution,
-  "child" | "isInputClosed" | "transcript" | "takenBytes" | "redactors"
->
+type HandedParts = Pick<HandedExecution, "child" | "isInputClosed" | "transcript" | keyof Recorded>
 
 /** A child with what goes into it and what comes out of it, from its start to its end. */
 export class AttendedChild {
@@ -63,8 +60,9 @@ export class AttendedChild {
 
   /** Leaves it to the program that takes this process over; resolves when nothing is in hand. */
   async release(): Promise<void> {
+    const isWritten = this.input?.release()
     this.#released = this.child.handOver()
-    await this.#recorder?.standStill()
+    await Promise.all([isWritten, this.#recorder?.standStill()])
   }
 
   /** Null before it is released. */

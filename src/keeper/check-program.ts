@@ -10,7 +10,7 @@ const limitMs = 15_000
 export type RunProgram = (
   argv: readonly string[],
   limitMs: number,
-) => Promise<{ exitCode: number | null; text: string } | { failure: string } | null>
+) => Promise<{ exitCode: number | null; text: string; said: string } | { failure: string } | null>
 
 /** Whether a program can take this service over; else why not. */
 export async function checkProgram(
@@ -24,7 +24,9 @@ export async function checkProgram(
   if ("failure" in answer) return fail(`${name} cannot be started: ${answer.failure}.`)
   const told = UpgradeCheck.safeParse(parsed(answer.text))
   if (answer.exitCode !== 0 || !told.success) {
-    return fail(`${name} is no cc-executor that can take over from ${own.version}.`)
+    const words = answer.said.trim().split("\n").at(-1)?.slice(0, 300) ?? ""
+    const said = words === "" ? "" : ` It said: ${words}`
+    return fail(`${name} is no cc-executor that can take over from ${own.version}.${said}`)
   }
   const { version, handover, state, journal } = told.data
   const it = `${name} (version ${version})`

@@ -19,6 +19,7 @@ export class InputQueue {
   #waiting = 0
   #taken: number
   #isClosed: boolean
+  #isReleased = false
 
   constructor(
     input: ChildInput,
@@ -58,6 +59,12 @@ export class InputQueue {
     return turn
   }
 
+  /** Somebody else goes on writing: resolves when nothing more is written from here. */
+  async release(): Promise<void> {
+    this.#isReleased = true
+    await this.#tail
+  }
+
   /** Gives up on what is still waiting. */
   close(): void {
     this.#isClosed = true
@@ -75,10 +82,12 @@ export class InputQueue {
     }
     const rest = data.subarray(Math.min(data.length, this.#taken - offset))
     if (rest.length > 0 && this.#isClosed) return this.#refused(0)
+    if (this.#isReleased) return this.#refused(0)
 
     const accepted = await this.#writePieces(rest)
     if (accepted < rest.length) {
-      this.#isClosed = true
+      // What was handed over took no more from here, and is as open as it was.
+      if (!this.#isReleased) this.#isClosed = true
       return this.#refused(accepted)
     }
     // A repeated end is one end: on a terminal a second one would end what reads next.

@@ -65,6 +65,11 @@ export class LiveTable {
     return [...this.#visits].filter(([, visit]) => !visit.supervision[how]).map(([id]) => id)
   }
 
+  /** Resolves when the output of every one that is here now is read. */
+  async allRead(): Promise<void> {
+    await Promise.all(this.all().map((supervision) => supervision.isRead))
+  }
+
   /** Leaves every child to the program that takes this process over. There is no way back. */
   async release(): Promise<void> {
     await Promise.all(this.all().map((supervision) => supervision.release()))

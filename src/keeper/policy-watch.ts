@@ -40,6 +40,12 @@ export function watchPolicy(config: Config, options: Options): Result<PolicyWatc
   })
 }
 
+/** Why a service could not start with the rules as they stand now; null when it could. */
+export function policyProblem(config: Config, options: Options): string | null {
+  const read = readSafe(config, options)
+  return read.ok ? null : read.failure
+}
+
 function readSafe(config: Config, options: Options): Result<ReadRules, string> {
   const read = readRules(config, options)
   if (!read.ok) return read

@@ -26,7 +26,7 @@ export type RecorderSettings = {
 }
 
 /** What a recorder has read, for the one that goes on in its place. */
-export type Recorded = Pick<HandedExecution, "takenBytes" | "redactors">
+export type Recorded = Pick<HandedExecution, "takenBytes" | "redactors" | "isDiskFull">
 
 type Source = { stream: StreamName; output: ChildOutput; redactor: OutputRedactor | null }
 
@@ -56,7 +56,7 @@ export class Recorder {
   readonly #released = new AbortController()
   #waiting: Array<() => void> = []
   #floor: Position | null = null
-  #isDiskFull = false
+  #isDiskFull: boolean
   #paidUntilMs = 0
   #takenBytes: number
   #isDone = false
@@ -69,7 +69,7 @@ export class Recorder {
     settings: RecorderSettings,
     clock: Clock,
     events: RecorderEvents,
-    before: Recorded = { takenBytes: 0, redactors: [] },
+    before: Recorded = { takenBytes: 0, redactors: [], isDiskFull: false },
   ) {
     const { redaction } = settings
     const placeIn = (stream: StreamName) => before.redactors.find((one) => one.stream === stream)
@@ -79,6 +79,7 @@ export class Recorder {
       redactor: redaction?.stream(placeIn(stream)) ?? null,
     }))
     this.#takenBytes = before.takenBytes
+    this.#isDiskFull = before.isDiskFull
     this.#transcript = transcript
     this.#clock = clock
     this.#events = events
@@ -152,7 +153,7 @@ export class Recorder {
     const redactors = this.#sources.flatMap(({ stream, redactor }) =>
       redactor === null ? [] : [{ stream, ...redactor.handOver() }],
     )
-    return { takenBytes: this.#takenBytes, redactors }
+    return { takenBytes: this.#takenBytes, redactors, isDiskFull: this.#isDiskFull }
   }
 
   async #pumpAll(): Promise<void> {

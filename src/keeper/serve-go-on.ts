@@ -3,15 +3,22 @@ import { UpgradeFiles } from "../files/upgrade-files.ts"
 import type { Handover } from "../protocol/handover.ts"
 import type { Keeper } from "./keeper.ts"
 import type { ServeOptions } from "./serve-options.ts"
+import type { TakeOver } from "./serve-take-over.ts"
 import { machineUptimeMs } from "./serve-upgrade.ts"
 
 /** What became of the executions of the program that had this process before. */
-export type WentOn = { executions: number; queued: number; heldMs: number }
+export type WentOn = {
+  executions: number
+  queued: number
+  /** Resolves when all of them are read again, with how long that took since they were not. */
+  heldMs: Promise<number>
+}
 
 /** The point of no return: from here on this program runs what the one before it has started. */
 export function goOn(handover: Handover, keeper: Keeper, options: ServeOptions): WentOn {
   options.takeOver?.accept()
-  const heldMs = Math.max(0, machineUptimeMs() - handover.uptimeMs)
+  const sinceMs = () => Math.max(0, machineUptimeMs() - handover.uptimeMs)
+  const heldMs = sinceMs()
   keeper.adopt({
     // What was written is gone through one by one: who wrote little need not wait for the others.
     executions: handover.executions
@@ -22,32 +29,37 @@ export function goOn(handover: Handover, keeper: Keeper, options: ServeOptions):
   if (handover.endSignal !== null) process.kill(process.pid, handover.endSignal)
   const { length: executions } = handover.executions
   const { length: queued } = handover.queued
-  return { executions, queued, heldMs }
+  return { executions, queued, heldMs: keeper.live.allRead().then(sinceMs) }
 }
 
 /** Tells whoever asked for the upgrade, and the log, how it went. */
-export function reportUpgrade(
+export async function reportUpgrade(
   { upgrade, version: from }: Handover,
   wentOn: WentOn,
   options: ServeOptions,
   stateDir: string,
-): void {
+): Promise<void> {
   const { takeOver, logger: log, version: to } = options
   const why = takeOver?.failure ?? null
   const files = new UpgradeFiles(stateDir)
+  const facts = { ...wentOn, heldMs: await wentOn.heldMs }
   if (why === null) {
-    log.info({ from, ...wentOn }, "service upgraded")
-    files.report({ upgrade, phase: "done", from, to, pid: process.pid, ...wentOn })
+    log.info({ from, ...facts }, "service upgraded")
+    files.report({ upgrade, phase: "done", from, to, pid: process.pid, ...facts })
   } else {
-    log.error({ why, ...wentOn }, "upgrade failed: the old program goes on")
+    log.error({ why, ...facts }, "upgrade failed: the old program goes on")
     files.report({ upgrade, phase: "refused", why: `The new program did not take over: ${why}` })
   }
 }
 
 /** For the audit trail; nothing where the service was started by somebody. */
-export function handedOverBy(handover: Handover | null) {
+export function handedOverBy(handover: Handover | null, takeOver: TakeOver | null) {
   if (handover === null) return {}
-  return { upgraded_from: handover.version, handed_over: handover.executions.length }
+  const handed_over = handover.executions.length
+  const failure = takeOver?.failure ?? null
+  return failure === null
+    ? { upgraded_from: handover.version, handed_over }
+    : { upgrade_failed: failure, handed_over }
 }
 
 function bytesOf({ record }: HandedExecution): number {

@@ -13,7 +13,7 @@ import type { Log } from "./ports.ts"
 import { recover } from "./recovery.ts"
 import { type Machine, openMachine } from "./serve-machine.ts"
 import type { ServeOptions } from "./serve-options.ts"
-import { openRecord, type ServiceRecord } from "./serve-record.ts"
+import { openRecord, type ServiceRecord, whyRecordCannotBeOpenedAgain } from "./serve-record.ts"
 import { acceptedTokensOf } from "./serve-settings.ts"
 import type { StateDirectory } from "./state-directory.ts"
 import { systemClock as clock } from "./system-clock.ts"
@@ -50,6 +50,19 @@ export async function openService(
     return fail(`The disk of ${record.value.state.path} is full: free some space first.`)
   }
   return ok({ record: record.value, machine: machine.value, lost, handover })
+}
+
+/** Why a service that runs could not begin anew as it is; null when it could. */
+export function whyNotAgain(
+  config: Config,
+  options: ServeOptions,
+  record: ServiceRecord,
+): string | null {
+  const unheard = () => undefined
+  return (
+    whyRecordCannotBeOpenedAgain(config, options, record) ??
+    exposureProblem(config, record.state, unheard)
+  )
 }
 
 /** Whether others could reach the service without showing who they are; warns of clear text. */

@@ -8,11 +8,25 @@ import { tryLock } from "../process/libc.ts"
 import { readStat } from "../process/proc.ts"
 import type { Handover } from "../protocol/handover.ts"
 import { createTranscriptStore } from "../transcript/store.ts"
-import { type PolicyWatch, watchPolicy } from "./policy-watch.ts"
+import { type PolicyWatch, policyProblem, watchPolicy } from "./policy-watch.ts"
 import type { Clock, Journal, ReceiptSigner, Redaction, TranscriptStore } from "./ports.ts"
 import type { ServeOptions } from "./serve-options.ts"
 import { auditSettings, redactionOf } from "./serve-settings.ts"
 import { openStateDirectory, type StateDirectory } from "./state-directory.ts"
+import { stateProblem } from "./state-schema.ts"
+
+/** Why a service that runs could not begin anew with its record; null when it could. */
+export function whyRecordCannotBeOpenedAgain(
+  config: Config,
+  options: ServeOptions,
+  { redaction, state }: Pick<ServiceRecord, "redaction" | "state">,
+): string | null {
+  const patterns = redactionOf(config)
+  if (!patterns.ok) return patterns.failure
+  const isSame = patterns.value?.fingerprint === redaction?.fingerprint
+  if (!isSame) return otherPatterns
+  return policyProblem(config, options) ?? stateProblem(state.path, options.version)
+}
 
 /** What is half known of a secret in an output is known by these patterns only. */
 const otherPatterns =

@@ -1,5 +1,6 @@
 import { closeSync } from "node:fs"
 import { z } from "zod"
+import { withoutRuntimeVariables } from "../cli/runtime-variables.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import {
   becomeProgram,
@@ -15,7 +16,8 @@ type Environment = Record<string, string | undefined>
 const Inheritance = z.object({
   documentFd: z.int().min(0),
   programFd: z.int().min(0).describe("the program that hands over, whatever its file is by now"),
-  argv: z.array(z.string()).min(1).describe("how that one was started"),
+  self: z.array(z.string()).min(1).describe("how that one is started"),
+  args: z.array(z.string()).describe("and with what"),
   descriptors: z.array(z.int().min(0)),
   failure: z.string().nullable().describe("why the next program could not go on"),
 })
@@ -38,7 +40,8 @@ export function handOverTo(
   const inheritance: Inheritance = {
     documentFd,
     programFd: from.programFd,
-    argv: [...from.self, ...args],
+    self: [...from.self],
+    args: [...args],
     descriptors: [documentFd, from.programFd, ...descriptorsIn(handover)],
     failure: null,
   }
@@ -63,8 +66,9 @@ export class TakeOver {
     return this.#inheritance.failure
   }
 
-  get isAccepted(): boolean {
-    return this.#isAccepted
+  /** How to start this program again, where it is the one that handed over; else null. */
+  get self(): string[] | null {
+    return this.failure === null ? null : this.#inheritance.self
   }
 
   read(): Result<Handover, string> {
@@ -96,9 +100,14 @@ export function receiveTakeOver(env: Environment): TakeOver | null {
   return text === undefined ? null : new TakeOver(Inheritance.parse(JSON.parse(text)))
 }
 
+/** It travels in a variable, and those have a bound. */
+const longestFailure = 2000
+
 function goBack(inheritance: Inheritance, env: Environment, failure: string): never {
   const path = `/proc/self/fd/${inheritance.programFd}`
-  return become(path, inheritance.argv, env, { ...inheritance, failure })
+  const { self, args } = inheritance
+  const said = failure.slice(0, longestFailure)
+  return become(path, [...self, ...args], env, { ...inheritance, failure: said })
 }
 
 function become(
@@ -108,7 +117,9 @@ function become(
   inheritance: Inheritance,
 ): never {
   const variables = { [takeOverVariable]: JSON.stringify(inheritance) }
-  return becomeProgram(path, argv, { ...env, ...variables }, inheritance.descriptors)
+  // Else it would replace itself once more to be rid of those, and lose what it was given.
+  const own = withoutRuntimeVariables(env) ?? env
+  return becomeProgram(path, argv, { ...own, ...variables }, inheritance.descriptors)
 }
 
 function descriptorsIn({ lockFd, executions }: Handover): number[] {

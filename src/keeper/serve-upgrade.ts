@@ -1,6 +1,9 @@
 import { openSync, readFileSync } from "node:fs"
+import type { Config } from "../config.ts"
 import { UpgradeFiles } from "../files/upgrade-files.ts"
 import { journalVersion } from "../journal/migrations.ts"
+import { getRlimit, RLIMIT_NOFILE } from "../process/libc.ts"
+import { openDescriptors } from "../process/own-descriptors.ts"
 import type { HandedExecutions, Handover } from "../protocol/handover.ts"
 import { handoverFormat } from "../protocol/handover.ts"
 import type { UpgradeRequest } from "../protocol/upgrade.ts"
@@ -11,6 +14,7 @@ import type { GatewayProcess } from "./gateway-process.ts"
 import type { Keeper } from "./keeper.ts"
 import type { Clock } from "./ports.ts"
 import type { Machine } from "./serve-machine.ts"
+import { whyNotAgain } from "./serve-open.ts"
 import type { ServeOptions } from "./serve-options.ts"
 import type { ServiceRecord } from "./serve-record.ts"
 import { handOverTo } from "./serve-take-over.ts"
@@ -19,6 +23,7 @@ import { Upgrades } from "./upgrades.ts"
 
 /** What an upgrade takes from a service that runs. */
 export type UpgradableService = {
+  config: Config
   options: ServeOptions
   record: ServiceRecord
   machine: Machine
@@ -31,8 +36,20 @@ export type UpgradableService = {
   endSignal: () => Handover["endSignal"]
 }
 
+/** What SIGUSR2 asks for, also before there is anything to upgrade. Without it, it would kill. */
+export type UpgradeWish = { isAsked: boolean; asked: () => void }
+
+export function upgradeWish(): UpgradeWish {
+  const wish: UpgradeWish = { isAsked: false, asked: () => undefined }
+  process.on("SIGUSR2", () => {
+    wish.isAsked = true
+    wish.asked()
+  })
+  return wish
+}
+
 /** From now on SIGUSR2 changes the program of this process, and nothing else. */
-export function upgradeAtSignal(service: UpgradableService, owner: AsyncDisposableStack): Upgrades {
+export function openUpgrades(service: UpgradableService, wish: UpgradeWish): Upgrades {
   const { options, record, machine, keeper, audited, gateway } = service
   const { logger: log, self, args, env } = options
   const files = new UpgradeFiles(record.state.path)
@@ -61,12 +78,12 @@ export function upgradeAtSignal(service: UpgradableService, owner: AsyncDisposab
         env,
       }),
   })
-  const begin = () => upgrades.begin()
-  process.on("SIGUSR2", begin)
-  owner.defer(() => void process.off("SIGUSR2", begin))
-  // Asked of the program before this one while it was about to hand over, or of a dead one.
-  if (options.takeOver === null) files.takeRequest()
-  else if (files.isAsked) begin()
+  // Of the program before this one something may have been asked while it was about to hand over;
+  // of a service that is dead, in vain.
+  const isLeftOver = files.isAsked && options.takeOver !== null
+  if (!isLeftOver && !wish.isAsked) files.takeRequest()
+  if (isLeftOver || wish.isAsked) upgrades.begin()
+  wish.asked = () => upgrades.begin()
   return upgrades
 }
 
@@ -95,11 +112,27 @@ export function machineUptimeMs(): number {
   return Number(readFileSync("/proc/uptime", "latin1").split(" ")[0]) * 1000
 }
 
-function hindrance({ enduring, endSignal }: UpgradableService): string | null {
+/** Everything that would also keep this program from going on, should the next one not. */
+function hindrance(service: UpgradableService): string | null {
+  const { config, options, record, enduring, endSignal } = service
   if (endSignal() !== null) return "The service is shutting down."
-  if (enduring.waitingEnds() === 0) return null
-  return "The disk is full, and ends of executions wait to be written: free some space first."
+  if (enduring.waitingEnds() > 0) {
+    return "The disk is full, and ends of executions wait to be written: free some space first."
+  }
+  return tooFewDescriptors(service) ?? whyNotAgain(config, options, record)
 }
+
+/** Every pipe is taken over by a descriptor of its own before the others are closed. */
+function tooFewDescriptors({ keeper }: UpgradableService): string | null {
+  const limit = getRlimit(process.pid, RLIMIT_NOFILE)?.soft ?? 0n
+  const needed = openDescriptors() + 3 * keeper.live.size + spareDescriptors
+  if (limit === 0n || BigInt(needed) < limit) return null
+  return `It takes ${needed} open files, and there may be ${limit} (ulimit -n): raise that first.`
+}
+
+const spareDescriptors = 32
+
+const lastWordsMs = 2000
 
 function runProgram({ env }: ServeOptions, { reaper }: Machine): RunProgram {
   return async (argv, limitMs) => {
@@ -108,13 +141,20 @@ function runProgram({ env }: ServeOptions, { reaper }: Machine): RunProgram {
         env,
         stdin: "ignore",
         stdout: "pipe",
-        stderr: "ignore",
+        stderr: "pipe",
         timeout: limitMs,
         killSignal: "SIGKILL",
       })
       reaper.isMine(child.pid, child.exited)
-      const [text] = await Promise.all([child.stdout.text(), child.exited])
-      return child.signalCode === null ? { exitCode: child.exitCode, text } : null
+      const outputs = Promise.all([child.stdout.text(), child.stderr.text()])
+      await child.exited
+      // Whom it may have left behind could hold its output open for ever.
+      const [text, said] = await Promise.race([
+        outputs,
+        Bun.sleep(lastWordsMs).then(() => ["", ""]),
+      ])
+      if (child.signalCode !== null) return null
+      return { exitCode: child.exitCode, text: text ?? "", said: said ?? "" }
     } catch (error) {
       return { failure: error instanceof Error ? error.message : String(error) }
     }

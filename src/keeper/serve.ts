@@ -30,7 +30,7 @@ import {
   keeperSettings,
   retentionSettings,
 } from "./serve-settings.ts"
-import { upgradeAtSignal } from "./serve-upgrade.ts"
+import { openUpgrades, upgradeWish } from "./serve-upgrade.ts"
 import type { StateDirectory } from "./state-directory.ts"
 import { supervisionEvents } from "./supervision-events.ts"
 import { systemClock as clock } from "./system-clock.ts"
@@ -47,6 +47,8 @@ const fullDiskCheckMs = 100
 /** Runs the service until it is told to end; answers the exit code. */
 export async function serve(config: Config, options: ServeOptions): Promise<number> {
   const { logger: log, say, takeOver } = options
+  // From the first moment on: others know by the lock that it is understood.
+  const wish = upgradeWish()
   await using stack = new AsyncDisposableStack()
   // Before anything that was handed over is closed here.
   const goBack = (why: string) => takeOver?.goBackUnlessAccepted(options.env, why)
@@ -58,6 +60,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     goBack(opened.failure)
     return refuse(say, opened.failure)
   }
+  stack.defer(() => goBack("It failed before it could go on."))
   const { record, machine, lost, handover } = opened.value
   const { state, audit } = record
 
@@ -67,6 +70,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const { keeper, audited, enduring, news, keepHouse } = running
   let gatewayPid: number | null = null
   const remember = () => rememberTrees(state.path, machine.containment, machine.forest, gatewayPid)
+  const { mode: containment } = machine.containment
+  const facts = { version: options.version, containment, startedAt: record.startedAt }
   const report = keeperReport({
     keeper,
     metrics,
@@ -80,12 +85,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   })
   const gateway: GatewayProcess = new GatewayProcess({
     start: spawnGateway(options, machine.reaper, () => log.relay("gateway")),
-    settings: gatewaySettings(
-      config,
-      surroundings(options, machine),
-      state,
-      handover?.port ?? null,
-    ),
+    settings: gatewaySettings(config, facts, state, handover?.port ?? null),
     keeper,
     audited,
     news,
@@ -105,8 +105,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     exitWhenIdleMs: config.exitWhenIdleMs,
     checkMs: idleCheckMs,
   })
-  const service = { options, record, machine, clock, keeper, audited, enduring, gateway }
-  const upgrades = upgradeAtSignal({ ...service, port: () => port, endSignal: told.signal }, stack)
+  const service = { config, options, record, machine, clock, keeper, audited, enduring, gateway }
+  const upgrades = openUpgrades({ ...service, port: () => port, endSignal: told.signal }, wish)
   const wentOn = handover && goOn(handover, keeper, options)
   const listening = await gateway.open()
   // Those that were handed over are worth more than a door: it is tried again and again.
@@ -118,13 +118,13 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   stack.use(every(housekeepingMs, log, () => audit.sync()))
   stack.use(every(surveyMs, log, surveyOf(machine.forest, remember)))
   keepHouse()
-  const { mode: containment } = machine.containment
-  const facts = { containment, lost: lost.length }
   const policy = record.policy.rules().policy.kind
-  const started = { ...facts, version: options.version, policy, ...handedOverBy(handover) }
-  audit.note(startNote(started, { hosts: config.hosts, port }))
-  log.info({ ...facts, stateDir: state.path, port }, "service ready")
-  if (handover && wentOn) reportUpgrade(handover, wentOn, options, state.path)
+  const beginning = { containment, lost: lost.length }
+  const started = { ...beginning, version: options.version, policy }
+  const note = { ...started, ...handedOverBy(handover, takeOver) }
+  audit.note(startNote(note, { hosts: config.hosts, port }))
+  log.info({ ...beginning, stateDir: state.path, port }, "service ready")
+  if (handover && wentOn) void reportUpgrade(handover, wentOn, options, state.path)
   say(readyLine(port, config, state))
   options.tellManager("READY=1")
   upgrades.ready()
@@ -204,10 +204,6 @@ function runKeeper(
   const counting = metrics.noting(audit)
   const audited: AuditedKeeper = new AuditedKeeper(keeper, counting, clock, redaction)
   return { keeper, audited, news, enduring, keepHouse }
-}
-
-function surroundings({ version }: ServeOptions, { containment }: Machine) {
-  return { version, containment: containment.mode, startedAt: clock.now().toISOString() }
 }
 
 /** Once more after the last tree is gone: nothing of it is to be remembered. */

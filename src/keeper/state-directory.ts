@@ -62,19 +62,21 @@ export function openStateDirectory(
     )
   }
   const directory = new LockedDirectory(path, lockFd, ballastBytes)
+  // A lock that was handed over belongs to whoever goes on, which may be the program before this.
+  const giveUp = () => handedLockFd === null && directory[Symbol.dispose]()
   try {
     // What a start must write has room then; housekeeping takes the reserve back when it can.
     if (directory.freeBytes() < ballastBytes) directory.dropBallast()
     const migrated = migrateState(path, owner.version)
     if (!migrated.ok) {
-      directory[Symbol.dispose]()
+      giveUp()
       return migrated
     }
     ftruncateSync(lockFd, 0)
     writeSync(lockFd, JSON.stringify({ ...owner, upgrades: true }))
     directory.restoreBallast()
   } catch (error) {
-    directory[Symbol.dispose]()
+    giveUp()
     const why = error instanceof Error ? error.message : String(error)
     return fail(`The state directory ${path} cannot be written: ${why}.`)
   }

@@ -15,19 +15,26 @@ export const stateSchema = migrations.length
 
 const Schema = z.object({ schema: z.int().min(0), written_by: z.string() })
 
+/** Why this program cannot use a directory; null when it can. */
+export function stateProblem(directory: string, version: string): string | null {
+  const found = readSchema(schemaPath(directory))
+  if (!found.ok) return found.failure
+  const { schema, written_by } = found.value
+  if (schema <= stateSchema) return null
+  return (
+    `The state directory ${directory} has version ${schema}, written by cc-executor ` +
+    `${written_by}, and this program (${version}) knows only up to ${stateSchema}. ` +
+    "Run the newer one, or choose another directory with --state-dir."
+  )
+}
+
 /** Brings a directory up to date; the failure is a sentence for whoever started the service. */
 export function migrateState(directory: string, version: string): Result<null, string> {
-  const path = join(directory, "schema.json")
+  const problem = stateProblem(directory, version)
+  if (problem !== null) return fail(problem)
+  const path = schemaPath(directory)
   const found = readSchema(path)
-  if (!found.ok) return found
-  const { schema, written_by } = found.value
-  if (schema > stateSchema) {
-    return fail(
-      `The state directory ${directory} has version ${schema}, written by cc-executor ` +
-        `${written_by}, and this program (${version}) knows only up to ${stateSchema}. ` +
-        "Run the newer one, or choose another directory with --state-dir.",
-    )
-  }
+  const schema = found.ok ? found.value.schema : 0
   for (const migrate of migrations.slice(schema)) migrate(directory)
   if (schema < stateSchema) {
     const text = JSON.stringify({ schema: stateSchema, written_by: version })
@@ -35,6 +42,10 @@ export function migrateState(directory: string, version: string): Result<null, s
     renameSync(`${path}.new`, path)
   }
   return ok(null)
+}
+
+function schemaPath(directory: string): string {
+  return join(directory, "schema.json")
 }
 
 function readSchema(path: string): Result<z.infer<typeof Schema>, string> {

@@ -23,6 +23,7 @@ export class Supervision {
   readonly #ports: SupervisionPorts
   readonly #settings: SupervisionSettings
   readonly #hurry = new AbortController()
+  readonly #isRead = Promise.withResolvers<void>()
   readonly #unkillable = Promise.withResolvers<Survivor[]>()
   readonly #clocks: RunningClocks
   readonly #lease: Lease | null
@@ -46,6 +47,11 @@ export class Supervision {
   /** Resolves, and never rejects, with the record of the end. */
   get ended(): Promise<ExecutionRecord> {
     return this.#ended.promise
+  }
+
+  /** Resolves when its output is read, or never will be. */
+  get isRead(): Promise<void> {
+    return this.#record.state.kind === "queued" ? Promise.resolve() : this.#isRead.promise
   }
 
   /** Whether its child is there, which is cheaper to ask than the whole record. */
@@ -94,6 +100,17 @@ export class Supervision {
 
   /** Goes on with an execution that the program before this one has started. */
   adopt(handed: HandedExecution): void {
+    try {
+      this.#adopt(handed)
+    } catch (error) {
+      // Its child has been ended: nobody could look after it.
+      this.#ports.broke(this.record, error)
+      this.#isRead.resolve()
+      void this.#end({ kind: "lost", reason: `internal: it was not taken over: ${String(error)}` })
+    }
+  }
+
+  #adopt(handed: HandedExecution): void {
     const { spec, state, stdinBytes: taken } = this.#record
     const exit = state.kind === "draining" ? state.exit : null
     const { terminal } = spec
@@ -101,6 +118,9 @@ export class Supervision {
     const before = { taken, isClosed: handed.isInputClosed }
     const attended = this.#attend(new AttendedChild(child, () => this.#clocks.active(), before))
     this.#clocks.start(handed.clocks, state.kind === "paused")
+    this.#clocks.setBlocked(true) // until somebody reads again
+    // A freeze that was under way has nobody left to wait for it.
+    if (state.kind === "running") child.tree.thaw()
     this.#lease?.begin()
     this.#goOn(attended, handed).catch((error: unknown) => this.#broken(child, error))
   }
@@ -112,8 +132,9 @@ export class Supervision {
 
   /** What that program needs to go on; null as long as something else has to happen first. */
   handOver(): Omit<HandedExecution, "exempt"> | null {
+    if (this.#child === null) return null // it is being ended
     const parts = this.#attended?.handOver() ?? null
-    const isExitKnown = this.#child?.hasBeenWaitedFor() === true
+    const isExitKnown = this.#child.hasBeenWaitedFor()
     if (isExitKnown && this.#record.state.kind !== "draining") return null // it soon will be
     return parts && { record: this.record, clocks: this.#clocks.handOver(), ...parts }
   }
@@ -235,8 +256,7 @@ export class Supervision {
     const transcript = await this.#ports.transcripts.resume(id, spec.budget, written, () =>
       this.#ports.journal(null, this.record),
     )
-    // A freeze that was under way has nobody left to wait for it.
-    if (state.kind === "running") child.tree.thaw()
+    this.#clocks.setBlocked(false)
     const isStopped =
       state.kind === "stopping" || (state.kind === "draining" && state.cause !== null)
     if (isStopped) this.#stop ??= this.#stopTree(child, null)
@@ -254,6 +274,7 @@ export class Supervision {
     const settings = { ...spec, ...this.#settings, redaction: this.#ports.redaction }
     const { clock } = this.#ports
     const recorder = attended.record(transcript, settings, clock, this.#recorderEvents(), before)
+    this.#isRead.resolve()
     const exit = await Promise.race([child.exited, this.#unkillable.promise, recorder.failed])
     this.#clocks.stop()
     attended.input?.close()
@@ -325,6 +346,7 @@ export class Supervision {
   async #broken(child: Child, error: unknown): Promise<void> {
     const told = (failed: unknown) => this.#ports.broke(this.record, failed)
     told(error)
+    this.#isRead.resolve()
     this.#stop = stopAtAnyRate(child, this.#settings.killLimitMs, this.#ports.clock, told)
     const report = await this.#stop
     await this.#attended?.recorder?.abandon()

@@ -10,6 +10,7 @@ const restMs = 3000
 /** What is being ended must have been, by then. */
 const endMs = 10_000
 const lookMs = 20
+const shortTurns = 50
 
 export type UpgradePorts = {
   clock: Clock
@@ -65,7 +66,7 @@ export class Upgrades {
     const request = this.#ports.takeRequest()
     const { upgrade } = request
     log.info({ program: request.program }, "upgrade asked for")
-    const ready = await this.#prepare(request)
+    const ready = await this.#prepare(request).catch((error: unknown) => fail(String(error)))
     if (!ready.ok) {
       this.#ports.holdStarts(false)
       log.warn({ why: ready.failure }, "upgrade refused")
@@ -77,11 +78,12 @@ export class Upgrades {
     await this.#ports.closeDoors()
     while (live.busy("canBeReleased").length > 0) await this.#moment()
     await live.release()
-    for (;;) {
+    for (let turns = 0; ; turns += 1) {
       const executions = live.handOver()
       // In the same turn of the event loop: a child that ends now is the next program's to see.
       if (executions !== null) this.#ports.change(request, executions)
-      await nextTurn()
+      // Mostly a turn or two; but an end that waits for a full disk takes its time.
+      await (turns < shortTurns ? nextTurn() : this.#moment())
     }
   }
 

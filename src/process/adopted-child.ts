@@ -3,11 +3,12 @@ import type { ExecutionId } from "../execution/id.ts"
 import type { ResourceUse } from "../execution/record.ts"
 import type { Exit } from "../execution/state.ts"
 import type { AdoptedFacts, Child } from "../keeper/ports.ts"
-import type { Containment } from "./containment.ts"
+import type { Containment, Enclosure } from "./containment.ts"
+import { endAtOnce } from "./end-at-once.ts"
 import type { Waited } from "./libc.ts"
 import type { Reaper } from "./reaper.ts"
 import { signalName } from "./signals.ts"
-import { masterStdio, pipeStdio } from "./stdio.ts"
+import { masterStdio, pipeStdio, type Stdio } from "./stdio.ts"
 
 /**
  * A child that the program before this one had started in the same process. It is a child of this
@@ -20,9 +21,9 @@ export function adoptChild(
   { containment, reaper }: { containment: Containment; reaper: Reaper },
 ): Child {
   const { leader } = handed
-  const stdio = terminal === null ? pipeStdio(handed) : masterStdio(handed)
   const enclosure = containment.reenter(id, handed.frozen)
   const tree = enclosure.enter(leader)
+  const stdio = connectOrEnd(handed, terminal, enclosure)
   let waited: Waited | null = null
   const exited =
     exit === null
@@ -46,6 +47,20 @@ export function adoptChild(
       stdio.close()
       enclosure.remove()
     },
+  }
+}
+
+/** A child that nobody could look after is ended. */
+function connectOrEnd(
+  handed: HandedChild,
+  terminal: AdoptedFacts["terminal"],
+  enclosure: Enclosure,
+): Stdio {
+  try {
+    return terminal === null ? pipeStdio(handed) : masterStdio(handed)
+  } catch (error) {
+    endAtOnce(handed.leader.pid, enclosure)
+    throw error
   }
 }
 

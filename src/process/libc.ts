@@ -62,6 +62,7 @@ const MSG_DONTWAIT = 0x40
 const RLIMIT_CORE = 4
 export const RLIMIT_DATA = 2
 export const RLIMIT_NPROC = 6
+export const RLIMIT_NOFILE = 7
 
 export type Pipe = { readFd: number; writeFd: number }
 

@@ -44,6 +44,11 @@ export function openMasters(): Map<number, number> {
   return masters
 }
 
-function ownDescriptors(): number[] {
+/** How many this process has open. */
+export function openDescriptors(): number {
+  return ownDescriptors().length
+}
+
+export function ownDescriptors(): number[] {
   return readdirSync("/proc/self/fd").map(Number)
 }

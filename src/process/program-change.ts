@@ -2,6 +2,7 @@ import { dlopen, FFIType, ptr } from "bun:ffi"
 import { fstatSync, readSync, writeSync } from "node:fs"
 import { constants } from "node:os"
 import { systemError } from "./libc.ts"
+import { ownDescriptors } from "./own-descriptors.ts"
 
 /**
  * Puts another program into this very process: the pid, its children and the named descriptors
@@ -13,15 +14,14 @@ export function becomeProgram(
   env: Readonly<Record<string, string | undefined>>,
   descriptors: readonly number[],
 ): never {
-  const { execve, syscall, fcntl } = library()
+  const { execve, fcntl } = library()
   const variables = Object.entries(env).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value}`],
   )
-  // Some of Bun's own descriptors would stay open otherwise, a terminal's among them.
-  if (Number(syscall(SYS_close_range, 3, 0xffff_ffff, CLOSE_RANGE_CLOEXEC)) !== 0) {
-    throw systemError("close_range")
-  }
-  for (const fd of descriptors) if (fcntl(fd, F_SETFD, 0n) !== 0) throw systemError("fcntl")
+  // Some of Bun's own descriptors would stay open otherwise, a terminal's among them. One by one:
+  // to do it at once takes a newer kernel than all else here.
+  for (const fd of ownDescriptors()) if (fd > 2) fcntl(fd, F_SETFD, FD_CLOEXEC)
+  for (const fd of descriptors) fcntl(fd, F_SETFD, 0n) // one that is closed is nobody's loss
   using _held = holdSignals()
   const [file, words, settings] = [text(path), textList(argv), textList(variables)]
   execve(ptr(file), ptr(words.list), ptr(settings.list))
@@ -69,11 +69,10 @@ function changeMask(how: number): void {
 }
 
 const F_SETFD = 2
+const FD_CLOEXEC = 1n
 const MFD_CLOEXEC = 1
 const SIG_BLOCK = 0
 const SIG_UNBLOCK = 1
-const CLOSE_RANGE_CLOEXEC = 4
-const SYS_close_range = 436 // the same number on every architecture
 
 /** Opened when it is first needed: most services never are upgraded. */
 function library() {
@@ -87,10 +86,6 @@ function openLibrary() {
     fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i64], returns: FFIType.i32 },
     memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
     pthread_sigmask: { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
-    syscall: {
-      args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64],
-      returns: FFIType.i64,
-    },
   } as const)
 }
 

@@ -73,6 +73,7 @@ export class PseudoTerminal implements ChildOutput {
   /** After it, what has arrived is still read, and then nothing. */
   handOver(): number | null {
     const isOpen = !this.#ended && this.#number !== null
+    this.#input?.close() // before its descriptor means something else
     const kept = takeFromBun(isOpen ? descriptorsOf(`terminal ${this.#number}`) : [])
     if (kept !== null) this.#endAfter(quietTurns)
     return kept

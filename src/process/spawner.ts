@@ -7,6 +7,7 @@ import type { TerminalSize } from "../execution/spec.ts"
 import type { Exit } from "../execution/state.ts"
 import type { Child, Launch, SpawnFailure } from "../keeper/ports.ts"
 import type { Containment, Enclosure } from "./containment.ts"
+import { endAtOnce } from "./end-at-once.ts"
 import { executionMarker } from "./forest.ts"
 import { enlarge } from "./large-pipes.ts"
 import { makePipe } from "./libc.ts"
@@ -14,17 +15,13 @@ import { readStat } from "./proc.ts"
 import { PseudoTerminal } from "./pseudo-terminal.ts"
 import type { Reaper } from "./reaper.ts"
 import { withRlimits } from "./rlimits.ts"
-import { signalProcess } from "./signal-process.ts"
-import { SIGKILL, signalName } from "./signals.ts"
+import { signalName } from "./signals.ts"
 import { startingPlace } from "./starting-place.ts"
 import { pipeStdio, type Stdio } from "./stdio.ts"
 import { TerminalInput } from "./terminal-input.ts"
 
 /** When memory runs out, the kernel should take a child, not the one who keeps the record. */
 const childOomScore = "500"
-
-/** What forks faster than it is killed for so long is left to its containment. */
-const mostLooks = 100
 
 /** Starts one child in its own session, on real pipes or on a terminal, inside its enclosure. */
 export function spawnChild(
@@ -84,28 +81,6 @@ function start(launch: Launch, enclosure: Enclosure, stdio: NewStdio, reaper: Re
     stdio.close()
     endAtOnce(subprocess.pid, enclosure)
     throw error
-  }
-}
-
-/** Who was killed starts nobody any more: it is over when a look finds only those. */
-function endAtOnce(leader: number, enclosure: Enclosure): void {
-  signalGroup(leader, "SIGKILL")
-  const killed = new Set<number>()
-  for (let look = 0; look < mostLooks; look++) {
-    const found = enclosure.membersNow().filter(({ pid }) => !killed.has(pid))
-    if (found.length === 0) return
-    for (const member of found) {
-      signalProcess(member, SIGKILL)
-      killed.add(member.pid)
-    }
-  }
-}
-
-function signalGroup(leader: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-leader, signal)
-  } catch (error) {
-    if (!isErrno(error, "ESRCH")) throw error // gone already
   }
 }
 

@@ -53,8 +53,8 @@ export function masterStdio(handed: HandedStdio): Stdio {
       if (fd !== null) setTerminalSize(fd, size)
     },
     handOver() {
+      master?.close() // before its descriptor means something else
       const fd = output.handOver()
-      master?.close()
       return {
         outputs: [{ stream: "stdout", fd }],
         input: { fd, isInsideLine: input.isInsideLine },

@@ -80,6 +80,7 @@ const ServiceStarted = z.object({
     listen: z.array(text(256)),
     lost: z.int().min(0).describe("executions that an earlier service left without an end"),
     upgraded_from: z.string().optional().describe("the version that handed the service over"),
+    upgrade_failed: text(256).optional().describe("why the program to change to did not go on"),
     handed_over: z.int().min(0).optional().describe("executions that went on through it"),
   }),
 })

@@ -37,7 +37,7 @@ for (const [name, open] of Object.entries(shells)) {
         [...new Set([...firstWords, "help"])].toSorted(),
       )
       expect(await shell.offered("cc-executor paus")).toEqual(["pause"])
-      expect(await sorted(shell, "cc-executor token ")).toEqual(["create", "list", "revoke"])
+      expect(await sorted(shell, "cc-executor token ")).toEqual(["create", "list", "new", "revoke"])
       expect(await shell.offered("cc-executor token cr")).toEqual(["create"])
       expect(await shell.offered("cc-executor mcp inst")).toEqual(["install"])
     })

@@ -12,7 +12,7 @@ import { isLong, seed } from "./support/scale.ts"
 
 setDefaultTimeout(isLong ? 900_000 : 120_000)
 
-const rounds = isLong ? 100 : 4
+const rounds = isLong ? 100 : 3
 /** A whole upgrade takes about as long; when within it the fault comes is what chance decides. */
 const upgradeMs = 600
 
