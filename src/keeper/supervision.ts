@@ -127,7 +127,9 @@ export class Supervision {
 
   /** Leaves it to the program that takes this process over; resolves when nothing is in hand. */
   async release(): Promise<void> {
-    await this.#attended?.release()
+    const child = this.#child
+    if (child === null) return
+    await this.#attended?.release().catch((error: unknown) => this.#broken(child, error))
   }
 
   /** What that program needs to go on; null as long as something else has to happen first. */

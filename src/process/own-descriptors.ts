@@ -31,7 +31,8 @@ export function descriptorsOf(meaning: string): number[] {
       index = null
     })
   }
-  return index.get(meaning) ?? []
+  // One that was closed since may have been given out again, for something else.
+  return (index.get(meaning) ?? []).filter((fd) => meaningOf(fd) === meaning)
 }
 
 /** The pseudo-terminals whose master side this process has open: their number → a descriptor. */

@@ -46,7 +46,8 @@ describeEachContainment(`in the middle of an upgrade (STRESS_SEED=${seed})`, (co
       crowd.service.kill("SIGTERM")
       const exitCode = await crowd.service.exited
 
-      expect(exitCode).toBe(0)
+      const told = crowd.service.said.filter((line) => !line.includes("listening on"))
+      expect({ exitCode, told }).toEqual({ exitCode: 0, told: [] })
       expect(crowd.processes.filter(isStillThere)).toEqual([])
       const ends = await endsAfterRestart(folder.path, containment, crowd.ids)
       for (const end of ends) expect(end).toMatch(/^(?:stopped shutdown|exited 5)$/)
