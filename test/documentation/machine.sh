@@ -4,7 +4,8 @@ set -eu
 
 shared=$1
 executable=$2
-shift 2
+runtime=$3
+shift 3
 
 layers=$shared/layers
 mount --make-rprivate /
@@ -29,8 +30,13 @@ for place in tmp home run; do mount -t tmpfs tmpfs "$machine/$place"; done
 mkdir "$machine/home/you" "$machine/run/document"
 mount --bind "$shared" "$machine/run/document"
 for folder in "$@"; do cover "$folder" "$machine$folder"; done
-touch "$machine/usr/local/bin/cc-executor"
-mount --bind "$executable" "$machine/usr/local/bin/cc-executor"
+# Whatever the files are called where they come from: npm's Bun is a bun.exe.
+install_program() {
+  touch "$machine/usr/local/bin/$1"
+  mount --bind "$2" "$machine/usr/local/bin/$1"
+}
+install_program cc-executor "$executable"
+install_program bun "$runtime"
 
 # A cgroup of its own: services of two machines have state directories of one name.
 v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)

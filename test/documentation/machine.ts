@@ -1,5 +1,5 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { root } from "../../scripts/steps.ts"
 import { toolFolder } from "../../scripts/test-tools.ts"
 import { isErrno } from "../../src/execution/errno.ts"
@@ -28,9 +28,9 @@ export class Machine implements AsyncDisposable {
     for (const script of ["machine.sh", "typed.sh"]) {
       cpSync(join(import.meta.dir, script), this.#path(script))
     }
-    const folders = [root, dirname(process.execPath), toolFolder("claude-code")]
-    const present = folders.filter((folder) => folder !== null)
-    const script = [this.#path("machine.sh"), this.#shared.path, executable, ...present]
+    const present = [root, toolFolder("claude-code")].filter((folder) => folder !== null)
+    const programs = [executable, process.execPath]
+    const script = [this.#path("machine.sh"), this.#shared.path, ...programs, ...present]
     this.#shell = Bun.spawn([...namespaces, "bash", ...script], {
       env: environment,
       stdin: "pipe",
@@ -143,7 +143,7 @@ const environment = {
   LOGNAME: "root",
   SHELL: "/bin/bash",
   LANG: "C.UTF-8",
-  PATH: `/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:${dirname(process.execPath)}`,
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 }
 
 /** Found out by trying: containers often have a root that may not mount. */

@@ -23,6 +23,27 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]()
 })
 
+describe("while it waits, progress is told to", () => {
+  test.concurrent.each(clientKinds)(
+    "%s",
+    async (kind) => {
+      await using client = await connect(kind)
+      const told: string[] = []
+
+      const ran = await client.call(
+        "run",
+        { command: "sleep 6; echo done" },
+        { onprogress: ({ message = "" }) => void told.push(message) },
+      )
+
+      expect(ran.structuredContent).toMatchObject({ succeeded: true, text: "done\n" })
+      expect(told).toHaveLength(2)
+      for (const message of told) expect(message).toStartWith("is running")
+    },
+    timeoutMs,
+  )
+})
+
 describe.each(clientKinds)("%s", (kind) => {
   test("lists tools that say what they do, take and give", async () => {
     await using client = await connect(kind)
@@ -46,25 +67,6 @@ describe.each(clientKinds)("%s", (kind) => {
     expect(output.structuredContent).toMatchObject({ ended: true, has_more: false })
     expect(output.structuredContent?.["text"].split("\n").toSorted().join()).toBe(",1,2,3,oops")
   })
-
-  test(
-    "is told of progress while it waits",
-    async () => {
-      await using client = await connect(kind)
-      const told: string[] = []
-
-      const ran = await client.call(
-        "run",
-        { command: "sleep 6; echo done" },
-        { onprogress: ({ message = "" }) => void told.push(message) },
-      )
-
-      expect(ran.structuredContent).toMatchObject({ succeeded: true, text: "done\n" })
-      expect(told).toHaveLength(2)
-      for (const message of told) expect(message).toStartWith("is running")
-    },
-    timeoutMs,
-  )
 
   test("gets an answer that fits, however much was written", async () => {
     await using client = await connect(kind)

@@ -52,10 +52,12 @@ describe.each(overHttp)("a call by %s, under way when the gateway is killed", (k
     },
     timeoutMs,
   )
+})
 
-  test(
-    "is answered through one death after the other",
-    async () => {
+describe("a call that is under way through one death of the gateway after the other", () => {
+  test.concurrent.each(overHttp)(
+    "is answered: %s",
+    async (kind) => {
       await using service = await Service.start()
       await using client = await connectClient(kind, service)
       const started = await client.call("start", { command: "sleep 8; echo done" })
