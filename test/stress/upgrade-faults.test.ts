@@ -17,7 +17,7 @@ const rounds = isLong ? 100 : 3
 const upgradeMs = 600
 
 describeEachContainment(`in the middle of an upgrade (STRESS_SEED=${seed})`, (containment) => {
-  test.concurrent("SIGKILL leaves nothing running, and the next start tells a true end of each", async () => {
+  test("SIGKILL leaves nothing running, and the next start tells a true end of each", async () => {
     const chance = seededRandom(seed)
     for (let round = 0; round < rounds; round += 1) {
       using folder = temporaryFolder()
@@ -36,7 +36,7 @@ describeEachContainment(`in the middle of an upgrade (STRESS_SEED=${seed})`, (co
     }
   })
 
-  test.concurrent("SIGTERM ends the service as ever: everything is stopped, and nothing lost", async () => {
+  test("SIGTERM ends the service as ever: everything is stopped, and nothing lost", async () => {
     const chance = seededRandom(seed + 1)
     for (let round = 0; round < rounds; round += 1) {
       using folder = temporaryFolder()
@@ -54,7 +54,7 @@ describeEachContainment(`in the middle of an upgrade (STRESS_SEED=${seed})`, (co
     }
   })
 
-  test.concurrent("the death of a gateway, and a second upgrade, cost nobody a byte", async () => {
+  test("the death of a gateway, and a second upgrade, cost nobody a byte", async () => {
     const chance = seededRandom(seed + 2)
     await using running = await Service.start({ flags: { containment } })
     await using flood = await startFlood(running)
