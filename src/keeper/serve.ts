@@ -37,7 +37,7 @@ import { systemClock as clock } from "./system-clock.ts"
 import { watchForEnd } from "./told-to-end.ts"
 
 const housekeepingMs = 30_000
-const collectEveryBytes = 48 * 1024 * 1024
+const collectEveryBytes = 36 * 1024 * 1024
 /** What an execution leaves behind, however little it wrote; to find trees, /proc is read often. */
 const executionBytes = { cgroup: 512 * 1024, "best-effort": 1024 * 1024 }
 const surveyMs = 1000
