@@ -73,7 +73,8 @@ async function begin(
   cwd: string,
 ): Promise<string | null> {
   mkdirSync(cwd)
-  const job = fixture("at-work.sh", join(folder, "at-work"), `0.0${1 + chance(9)}`)
+  // Long against what a start takes: else all places are seldom taken at the instant of a look.
+  const job = fixture("at-work.sh", join(folder, "at-work"), `0.${10 + chance(15)}`)
   const on_disconnect = deed === "abandon" ? "cancel" : "keep"
   const params = { ...job, cwd, on_disconnect, labels: { deed } }
   const answer = await session.response(session.request("execute", params))
