@@ -7,6 +7,13 @@ export type SilenceWatch = {
 }
 
 /**
+ * How often it is looked for an answer before its time is over. After a process was held up (a busy
+ * machine, a laptop that slept), one overdue timer comes before the answer that has long been there,
+ * but not this many.
+ */
+const looks = 10
+
+/**
  * A browser's socket tells nothing of a peer that vanished without a word (a sleeping laptop, a
  * forgotten NAT entry), and a client that only listens would wait for ever. So silence is probed.
  */
@@ -20,13 +27,14 @@ export function watchSilence(watch: SilenceWatch): Disposable {
       return
     }
     const probedAtMs = performance.now()
-    timer = setTimeout(() => conclude(probedAtMs), watch.answerMs)
+    timer = setTimeout(look, watch.answerMs / looks, probedAtMs, looks - 1)
     watch.probe()
   }
 
-  function conclude(probedAtMs: number): void {
-    if (watch.heardAtMs() <= probedAtMs) return watch.gone()
-    timer = setTimeout(check, watch.silenceMs)
+  function look(probedAtMs: number, left: number): void {
+    if (watch.heardAtMs() > probedAtMs) timer = setTimeout(check, watch.silenceMs)
+    else if (left === 0) watch.gone()
+    else timer = setTimeout(look, watch.answerMs / looks, probedAtMs, left - 1)
   }
 
   return { [Symbol.dispose]: () => clearTimeout(timer) }
