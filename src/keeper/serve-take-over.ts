@@ -4,8 +4,10 @@ import { withoutRuntimeVariables } from "../cli/runtime-variables.ts"
 import { fail, ok, type Result } from "../execution/result.ts"
 import {
   becomeProgram,
+  holdEndSignals,
   letSignalsThrough,
   memoryFile,
+  raiseHeldSignal,
   readMemoryFile,
 } from "../process/program-change.ts"
 import { Handover } from "../protocol/handover.ts"
@@ -19,6 +21,7 @@ const Inheritance = z.object({
   self: z.array(z.string()).min(1).describe("how that one is started"),
   args: z.array(z.string()).describe("and with what"),
   descriptors: z.array(z.int().min(0)),
+  umask: z.int().min(0).describe("meanwhile a signal may stand in its place"),
   failure: z.string().nullable().describe("why the next program could not go on"),
 })
 type Inheritance = z.infer<typeof Inheritance>
@@ -43,6 +46,7 @@ export function handOverTo(
     self: [...from.self],
     args: [...args],
     descriptors: [documentFd, from.programFd, ...descriptorsIn(handover)],
+    umask: holdEndSignals(),
     failure: null,
   }
   try {
@@ -97,7 +101,10 @@ export class TakeOver {
 export function receiveTakeOver(env: Environment): TakeOver | null {
   const text = env[takeOverVariable]
   delete env[takeOverVariable]
-  return text === undefined ? null : new TakeOver(Inheritance.parse(JSON.parse(text)))
+  if (text === undefined) return null
+  const inheritance = Inheritance.parse(JSON.parse(text))
+  raiseHeldSignal(inheritance.umask)
+  return new TakeOver(inheritance)
 }
 
 /** It travels in a variable, and those have a bound. */
@@ -107,6 +114,7 @@ function goBack(inheritance: Inheritance, env: Environment, failure: string): ne
   const path = `/proc/self/fd/${inheritance.programFd}`
   const { self, args } = inheritance
   const said = failure.slice(0, longestFailure)
+  holdEndSignals()
   return become(path, [...self, ...args], env, { ...inheritance, failure: said })
 }
 

@@ -4,11 +4,13 @@ import { UpgradeFiles } from "../files/upgrade-files.ts"
 import { journalVersion } from "../journal/migrations.ts"
 import { getRlimit, RLIMIT_NOFILE } from "../process/libc.ts"
 import { openDescriptors } from "../process/own-descriptors.ts"
+import { holdEndSignals } from "../process/program-change.ts"
 import type { HandedExecutions, Handover } from "../protocol/handover.ts"
 import { handoverFormat } from "../protocol/handover.ts"
 import type { UpgradeRequest } from "../protocol/upgrade.ts"
 import type { AuditedKeeper } from "./audited-keeper.ts"
 import { checkProgram, type RunProgram } from "./check-program.ts"
+import { nextTurn } from "./elapse.ts"
 import type { EnduringJournal } from "./enduring-journal.ts"
 import type { GatewayProcess } from "./gateway-process.ts"
 import type { Keeper } from "./keeper.ts"
@@ -70,6 +72,11 @@ export function openUpgrades(service: UpgradableService, wish: UpgradeWish): Upg
       audited.handOver()
       record.audit.sync()
       await log.flush()
+    },
+    async holdEndSignals() {
+      holdEndSignals()
+      // What Bun had caught before is told to its listeners in one of the next turns.
+      for (let turn = 0; turn < 3; turn += 1) await nextTurn()
     },
     change: (request, executions) =>
       handOverTo(request.program, args, handoverOf(service, request, executions), {

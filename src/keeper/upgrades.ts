@@ -24,6 +24,8 @@ export type UpgradePorts = {
   hindrance(): string | null
   /** Clients are told to come again, and nothing more comes from them. */
   closeDoors(): Promise<void>
+  /** Keeps signals that end the service for the next program; earlier ones are known by then. */
+  holdEndSignals(): Promise<void>
   /** Does not come back. */
   change(request: UpgradeRequest, executions: HandedExecutions): never
 }
@@ -78,6 +80,7 @@ export class Upgrades {
     await this.#ports.closeDoors()
     while (live.busy("canBeReleased").length > 0) await this.#moment()
     await live.release()
+    await this.#ports.holdEndSignals()
     for (let turns = 0; ; turns += 1) {
       const executions = live.handOver()
       // In the same turn of the event loop: a child that ends now is the next program's to see.

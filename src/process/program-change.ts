@@ -22,7 +22,7 @@ export function becomeProgram(
   // to do it at once takes a newer kernel than all else here.
   for (const fd of ownDescriptors()) if (fd > 2) fcntl(fd, F_SETFD, FD_CLOEXEC)
   for (const fd of descriptors) fcntl(fd, F_SETFD, 0n) // one that is closed is nobody's loss
-  using _held = holdSignals()
+  using _blocked = blockSignals()
   const [file, words, settings] = [text(path), textList(argv), textList(variables)]
   execve(ptr(file), ptr(words.list), ptr(settings.list))
   throw systemError("execve")
@@ -49,10 +49,39 @@ export function readMemoryFile(fd: number): Uint8Array {
 }
 
 /**
- * A program that has just begun has no handlers yet, and would end at the first signal. Held ones
- * are held across the change too, and come when they are let through.
+ * From now until the next program runs, no signal that ends the service gets lost. Bun keeps caught
+ * signals in memory, which `execve` discards, and blocking them would not help: any other thread of
+ * Bun would take them instead. So they are caught by `umask` itself, which may be called in a signal
+ * handler, gets the signal's number as its argument, and whose effect outlives `execve`: the next
+ * program finds there which signal came. Answers the umask to restore.
  */
-function holdSignals(): Disposable {
+export function holdEndSignals(): number {
+  if (heldUmask !== null) return heldUmask
+  heldUmask = process.umask(noSignal)
+  const name = text("umask")
+  const { signal, dlsym } = library()
+  const umask = dlsym(null, ptr(name))
+  for (const end of endSignals) signal(constants.signals[end], umask)
+  return heldUmask
+}
+let heldUmask: number | null = null
+
+/** In the next program: a signal that came meanwhile comes again, once signals are let through. */
+export function raiseHeldSignal(umask: number): void {
+  const held = process.umask(umask)
+  const name = endSignals.find((signal) => constants.signals[signal] === held)
+  if (name !== undefined) process.kill(process.pid, name)
+}
+
+const endSignals = ["SIGTERM", "SIGINT"] as const
+/** No signal has such a number, and a file made meanwhile would be nobody's to read. */
+const noSignal = 0o777
+
+/**
+ * A program that has just begun has no handlers yet, and would end at the first signal. Blocked
+ * ones stay blocked and pending across `execve`, until they are let through.
+ */
+function blockSignals(): Disposable {
   changeMask(SIG_BLOCK)
   return { [Symbol.dispose]: letSignalsThrough }
 }
@@ -81,10 +110,13 @@ function library() {
 let opened: ReturnType<typeof openLibrary> | null = null
 
 function openLibrary() {
-  return dlopen("libc.so.6", {
+  // Of which libc is a part; an older one has `dlsym` only there.
+  return dlopen("libdl.so.2", {
     execve: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
     fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i64], returns: FFIType.i32 },
     memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
+    signal: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.ptr },
+    dlsym: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.ptr },
     pthread_sigmask: { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   } as const)
 }

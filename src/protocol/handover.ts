@@ -5,7 +5,7 @@ import { ExecutionSpec } from "../execution/spec.ts"
 import { ExecuteParams } from "./execute.ts"
 
 /** Which form of it a program understands. */
-export const handoverFormat = 1
+export const handoverFormat = 2
 
 export const HandedExecutions = z.object({
   executions: z.array(HandedExecution),

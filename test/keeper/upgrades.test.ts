@@ -33,6 +33,7 @@ function staged(over: Partial<UpgradePorts> = {}) {
     check: async () => checked,
     hindrance: () => null,
     closeDoors: async () => void done.push("close doors"),
+    holdEndSignals: async () => void done.push("hold signals"),
     change: () => {
       done.push("change")
       throw new Changed()
@@ -50,7 +51,7 @@ describe("an upgrade", () => {
     upgrades.begin()
 
     expect(await upgrades.settled().catch((error: unknown) => error)).toBeInstanceOf(Changed)
-    expect(done).toEqual(["hold", "close doors", "release", "change"])
+    expect(done).toEqual(["hold", "close doors", "release", "hold signals", "change"])
     expect(phases()).toEqual(["checking", "handing-over"])
   })
 
