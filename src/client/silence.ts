@@ -7,9 +7,9 @@ export type SilenceWatch = {
 }
 
 /**
- * How often it is looked for an answer before its time is over. After a process was held up (a busy
- * machine, a laptop that slept), one overdue timer comes before the answer that has long been there,
- * but not this many.
+ * How often we look for an answer before its time is over. After this process was held up (a busy
+ * machine, a laptop that slept), one overdue timer fires before the answer that has long arrived is
+ * read, but not this many.
  */
 const looks = 10
 

@@ -50,10 +50,10 @@ export function readMemoryFile(fd: number): Uint8Array {
 
 /**
  * From now until the next program runs, no signal that ends the service gets lost. Bun keeps caught
- * signals in memory, which `execve` discards, and blocking them would not help: any other thread of
- * Bun would take them instead. So they are caught by `umask` itself, which may be called in a signal
- * handler, gets the signal's number as its argument, and whose effect outlives `execve`: the next
- * program finds there which signal came. Answers the umask to restore.
+ * signals in memory, which `execve` discards, and blocking them would not help: any other thread
+ * of Bun would take them instead. So they are caught by `umask` itself, which may be called in a
+ * signal handler, gets the signal's number as its argument, and whose effect outlives `execve`: the
+ * next program finds there which signal came. Answers the umask to restore.
  */
 export function holdEndSignals(): number {
   if (heldUmask !== null) return heldUmask
