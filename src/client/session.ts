@@ -37,10 +37,12 @@ export class Session {
   readonly #listener: SessionListener
   readonly #pending = new Map<number, Settle>()
   readonly #greetingTimer: ReturnType<typeof setTimeout>
-  readonly #silence: Disposable
+  readonly #limits: ClientLimits
   readonly #greeted = Promise.withResolvers<Result<Greeting, SessionEnd>>()
   readonly #ended = Promise.withResolvers<SessionEnd>()
   readonly #socketClosed = Promise.withResolvers<void>()
+  /** Until the greeting, the limit for that is the watch. */
+  #silence: Disposable | null = null
   #phase: "opening" | "greeted" | "over" = "opening"
   #lastId = 0
   #heardAtMs = performance.now()
@@ -49,6 +51,7 @@ export class Session {
   constructor(socket: WebSocket, limits: ClientLimits, listener: SessionListener) {
     this.#socket = socket
     this.#listener = listener
+    this.#limits = limits
     this.greeted = this.#greeted.promise
     this.ended = this.#ended.promise
     this.socketClosed = this.#socketClosed.promise
@@ -59,8 +62,7 @@ export class Session {
     socket.addEventListener("error", (event) => {
       this.#lastRefusal ??= refusedUpgrade(event)
     })
-    this.#greetingTimer = setTimeout(() => this.#greetingMissed(limits), limits.greetingMs)
-    this.#silence = this.#watchSilence(limits)
+    this.#greetingTimer = setTimeout(() => this.#greetingMissed(), limits.greetingMs)
   }
 
   get isOver(): boolean {
@@ -93,7 +95,7 @@ export class Session {
     if (this.#phase === "over") return
     this.#phase = "over"
     clearTimeout(this.#greetingTimer)
-    this.#silence[Symbol.dispose]()
+    this.#silence?.[Symbol.dispose]()
     const end = { why, failure: this.#lastRefusal }
     this.#greeted.resolve(fail(end))
     this.#ended.resolve(end)
@@ -143,21 +145,24 @@ export class Session {
   #greet(greeting: Greeting): void {
     if (this.#phase !== "opening") return
     this.#phase = "greeted"
+    this.#silence = this.#watchSilence()
     this.#greeted.resolve(ok(greeting))
   }
 
-  #greetingMissed(limits: ClientLimits): void {
-    if (this.#phase === "opening") this.end(`no greeting came within ${limits.greetingMs} ms`)
+  #greetingMissed(): void {
+    if (this.#phase !== "opening") return
+    this.end(`no greeting came within ${this.#limits.greetingMs} ms`)
   }
 
-  #watchSilence(limits: ClientLimits): Disposable {
+  #watchSilence(): Disposable {
+    const { silenceMs, silenceAnswerMs } = this.#limits
     return watchSilence({
-      silenceMs: limits.silenceMs,
-      answerMs: limits.silenceAnswerMs,
+      silenceMs,
+      answerMs: silenceAnswerMs,
       heardAtMs: () => this.#heardAtMs,
       // Any answer will do, a refusal as well: it is the sign of life that counts.
       probe: () => offered(this.ask("list", { limit: 1 })),
-      gone: () => this.end(`the server was silent for ${limits.silenceMs} ms and did not answer`),
+      gone: () => this.end(`the server was silent for ${silenceMs} ms and did not answer`),
     })
   }
 

@@ -105,6 +105,16 @@ describe("a client", () => {
     expect(states[2]).toHaveProperty("why", expect.stringContaining("silent for 20 ms"))
   })
 
+  test("takes its time to connect, however short a silence may be", async () => {
+    await using server = new ScriptedServer()
+    await using client = quickClient(server.url, { limits: { silenceMs: 1 } })
+    Bun.sleepSync(20) // the socket opens only after this
+
+    await client.connected
+
+    expect(server.sessions).toBe(1)
+  })
+
   test("stays with a server that answers when asked", async () => {
     await using server = new ScriptedServer()
     await using client = quickClient(server.url, {
