@@ -6,7 +6,7 @@ import { problem, problemAnswer, unreadableAnswer } from "./problem.ts"
 
 export type StdioClientSettings = {
   input: AsyncIterable<Uint8Array>
-  /** Rejects when nobody reads any more. */
+  /** One after the other; rejects when nobody reads any more. */
   write: (text: string) => Promise<void>
   openWay: OpenWay
   limits: WayLimits
@@ -22,14 +22,14 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
   const { input, write, limits, graceMs, signal, log } = settings
   const leaving = new AbortController()
   const over = AbortSignal.any([signal, leaving.signal])
-  const deliver = async (text: string) => {
-    if (over.aborted) return
-    try {
-      await write(`${onOneLine(text)}\n`)
-    } catch (error) {
+  let written: Promise<void> = Promise.resolve()
+  const deliver = (text: string) => {
+    if (over.aborted) return written
+    written = write(`${onOneLine(text)}\n`).catch((error: unknown) => {
       log.debug({ err: error }, "client reads no more")
       leaving.abort()
-    }
+    })
+    return written
   }
   const way = settings.openWay({ deliver: (message) => deliver(message.text) }, noMemory)
   const take = async (text: string) => {
@@ -45,7 +45,9 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
     })
     await Promise.race([reading, aborted(over)])
     await sent(way, over)
-    await Promise.race([way.settled(), delay(graceMs, over)])
+    // A request is answered when the answer has come, and that is not yet written.
+    const answered = way.settled().then(() => written)
+    await Promise.race([answered, delay(graceMs, over)])
   } finally {
     await way.close("ended")
   }
