@@ -1,4 +1,4 @@
-import { delay } from "../client/delay.ts"
+import { delay } from "../lib/delay.ts"
 import type { BridgeClock } from "./ports.ts"
 
 export const systemClock: BridgeClock = {

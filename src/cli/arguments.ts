@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util"
-import { suggest } from "../config/suggest.ts"
+import { suggest } from "../lib/suggest.ts"
 import { UsageFailure } from "./failure.ts"
 
 export type Option = {

@@ -27,9 +27,9 @@ async function route(context: Context, argv: readonly string[]): Promise<number>
     await context.stderr.write(`${overview()}\n`)
     return 2
   }
-  if (name === containmentProbe) return (await import("./containment.ts")).probe(context)
+  if (name === containmentProbe) return (await import("./doctor/containment.ts")).probe(context)
   if (name === completionQuery) {
-    return (await import("./offer-executions.ts")).offerExecutions(context, rest)
+    return (await import("./executions/offer-executions.ts")).offerExecutions(context, rest)
   }
   if (name === "help" || name === "--help" || name === "-h") return help(context, rest)
   if (name === "--version" || name === "-V") return route(context, ["version", ...rest])

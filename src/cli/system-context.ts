@@ -2,8 +2,8 @@ import { fstatSync } from "node:fs"
 import { isatty, WriteStream } from "node:tty"
 import type { TerminalSize } from "../execution/spec.ts"
 import type { Context, Input, Signals } from "./context.ts"
-import { descriptorOutput } from "./descriptor-output.ts"
-import { rawTerminal } from "./raw-terminal.ts"
+import { descriptorOutput } from "./terminal/descriptor-output.ts"
+import { rawTerminal } from "./terminal/raw-terminal.ts"
 
 /** The real world, save for what only main.ts may read. */
 export function systemContext(

@@ -1,22 +1,27 @@
 import { z } from "zod"
-import type { Result } from "../execution/result.ts"
+import { offered } from "../lib/offered.ts"
+import type { Result } from "../lib/result.ts"
 import type { Encoding, Labels } from "../protocol/execute.ts"
 import type { MethodName, ParamsOf, ResultOf, Role } from "../protocol/methods.ts"
-import { Calls } from "./calls.ts"
+import { Calls } from "./calls/calls.ts"
+import { withIdempotencyKey } from "./calls/idempotency-key.ts"
 import { AlreadyAttachedError } from "./client-error.ts"
 import { type ClientLimits, defaultLimits } from "./client-limits.ts"
-import { Connection, type ConnectionState } from "./connection.ts"
-import { Deliveries } from "./deliveries.ts"
-import type { Delivery, DeliveryOptions } from "./delivery.ts"
-import { withIdempotencyKey } from "./idempotency-key.ts"
-import { offered } from "./offered.ts"
-import { headersFor, type OpenSocket, openSocket, type TokenSource } from "./open-socket.ts"
-import { defaultReconnectPolicy, type ReconnectPolicy } from "./reconnect-policy.ts"
+import { Connection, type ConnectionState } from "./connection/connection.ts"
+import {
+  headersFor,
+  type OpenSocket,
+  openSocket,
+  type TokenSource,
+} from "./connection/open-socket.ts"
+import { defaultReconnectPolicy, type ReconnectPolicy } from "./connection/reconnect-policy.ts"
+import type { Greeting, Session } from "./connection/session.ts"
+import { socketUrl } from "./connection/socket-url.ts"
+import { Deliveries } from "./output/deliveries.ts"
+import type { Delivery, DeliveryOptions } from "./output/delivery.ts"
 import { type RemoteExecution, remoteExecution } from "./remote-execution.ts"
-import type { Greeting, Session } from "./session.ts"
-import { socketUrl } from "./socket-url.ts"
-import type { Watch } from "./watch.ts"
-import { Watches } from "./watches.ts"
+import type { Watch } from "./watch/watch.ts"
+import { Watches } from "./watch/watches.ts"
 
 export type ClientOptions = {
   /** `ws://host:8003/ws/mcp`; `http(s)://host:8003` means the same. */

@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../execution/result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
 import { badValueText } from "./bad-value.ts"
 import { setting } from "./setting.ts"
 import { absolutePath } from "./text-form.ts"

@@ -1,5 +1,5 @@
 import type { z } from "zod"
-import { fail, ok, type Result } from "../execution/result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
 
 // A message of 8 MB has room for a million mistakes: told one by one, they were an answer of 52 MB
 // that took half a gigabyte to make.

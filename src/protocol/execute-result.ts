@@ -1,5 +1,5 @@
 import type { ExecutionRecord } from "../execution/record.ts"
-import { fail, ok, type Result } from "../execution/result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
 import type { ExecuteResult } from "./execute.ts"
 import { type Failure, failure } from "./failure.ts"
 
