@@ -1,5 +1,5 @@
 import { unreadinessReasons } from "../src/service/gateway/reports/readiness.ts"
-import { allOutcomeLabels } from "../src/service/keeper/reports/outcome-labels.ts"
+import { allOutcomeLabels } from "../src/service/keeper/reports/keeper-metrics.ts"
 import { catalogue } from "../src/service/metrics/catalogue.ts"
 
 /** The reference of every metric there is. */

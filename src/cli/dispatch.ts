@@ -1,8 +1,7 @@
 import type { Command } from "./command.ts"
 import { type CommandEntry, familyOf, findCommand, suggestCommand } from "./commands.ts"
 import { BrokenPipeError, type Context } from "./context.ts"
-import { describeError } from "./describe-error.ts"
-import { CommandFailure, UsageFailure } from "./failure.ts"
+import { CommandFailure, describeError, UsageFailure } from "./failure.ts"
 import { commandHelp, familyHelp, overview } from "./help.ts"
 
 /** What `doctor` starts this program with, in a process of its own. */

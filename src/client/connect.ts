@@ -4,7 +4,6 @@ import type { Result } from "../lib/result.ts"
 import type { Encoding, Labels } from "../protocol/execute.ts"
 import type { MethodName, ParamsOf, ResultOf, Role } from "../protocol/methods.ts"
 import { Calls } from "./calls/calls.ts"
-import { withIdempotencyKey } from "./calls/idempotency-key.ts"
 import { AlreadyAttachedError } from "./client-error.ts"
 import { type ClientLimits, defaultLimits } from "./client-limits.ts"
 import { Connection, type ConnectionState } from "./connection/connection.ts"
@@ -12,11 +11,11 @@ import {
   headersFor,
   type OpenSocket,
   openSocket,
+  socketUrl,
   type TokenSource,
 } from "./connection/open-socket.ts"
 import { defaultReconnectPolicy, type ReconnectPolicy } from "./connection/reconnect-policy.ts"
 import type { Greeting, Session } from "./connection/session.ts"
-import { socketUrl } from "./connection/socket-url.ts"
 import { Deliveries } from "./output/deliveries.ts"
 import type { Delivery, DeliveryOptions } from "./output/delivery.ts"
 import { type RemoteExecution, remoteExecution } from "./remote-execution.ts"
@@ -199,4 +198,16 @@ class ConnectedClient implements Client {
       throw new AlreadyAttachedError(about.data.execution_id)
     }
   }
+}
+
+/** Gives every `execute` a key, so that sending it again after a cut starts nothing twice. */
+function withIdempotencyKey<Params>(method: MethodName, params: Params): Params {
+  if (method !== "execute" || typeof params !== "object" || params === null) return params
+  if ("idempotency_key" in params && params.idempotency_key !== undefined) return params
+  return { ...params, idempotency_key: randomKey() }
+}
+
+// crypto.randomUUID would do, but browsers withhold it from pages that came over plain http.
+function randomKey(): string {
+  return crypto.getRandomValues(new Uint8Array(16)).toHex()
 }

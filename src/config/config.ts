@@ -1,12 +1,11 @@
 import type { z } from "zod"
 import { fail, ok, type Result } from "../lib/result.ts"
 import { suggest } from "../lib/suggest.ts"
-import { badValueText, whatIsAllowed } from "./bad-value.ts"
 import { isClientVariable } from "./client-variables.ts"
-import { type Setting, settings, variablePrefix } from "./setting-list.ts"
-import { Settings } from "./settings.ts"
+import { badValueText, whatIsAllowed } from "./setting.ts"
+import { type Setting, Settings, settings, variablePrefix } from "./settings.ts"
 import { defaultStateDir, expandHome } from "./state-dir.ts"
-import { tlsProblems } from "./tls-problems.ts"
+import { tlsProblems } from "./tls-settings.ts"
 
 export type Config = z.infer<typeof Settings>
 

@@ -5,7 +5,7 @@ import {
   configWarnings,
   loadConfig,
 } from "../../src/config/config.ts"
-import { settings } from "../../src/config/setting-list.ts"
+import { settings } from "../../src/config/settings.ts"
 import { readDuration, readSize } from "../../src/config/text-form.ts"
 import { limitDefaults } from "../support/limit-defaults.ts"
 

@@ -10,9 +10,8 @@ import { isModern, modernFault } from "./header-check.ts"
 import { LegacySessions, type NoSession } from "./legacy-sessions.ts"
 import { type Listening, tryServe, urlOf } from "./listening.ts"
 import { ModernRequests } from "./modern-requests.ts"
-import { refuse } from "./refuse.ts"
+import { refuse, turnAway } from "./refuse.ts"
 import type { ClientsSettings } from "./socket-clients.ts"
-import { turnAway } from "./turn-away.ts"
 
 export type HttpClientsSettings = ClientsSettings & { idleMs: number }
 

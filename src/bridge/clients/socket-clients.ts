@@ -1,13 +1,11 @@
 import { ok, type Result } from "../../lib/result.ts"
 import { readMessages } from "../messages/message.ts"
-import type { BridgeLog, OpenWay, Way, WayLimits } from "../ports.ts"
-import { noMemory } from "../ports.ts"
+import { type BridgeLog, noMemory, type OpenWay, type Way, type WayLimits } from "../ports.ts"
 import { unreadableAnswer } from "../problem.ts"
 import { mcpProtocol } from "../targets/linked/ws-link.ts"
 import type { Door } from "./door.ts"
 import { type ListenAddress, type Listening, tryServe, urlOf } from "./listening.ts"
-import { refuse } from "./refuse.ts"
-import { turnAway } from "./turn-away.ts"
+import { refuse, turnAway } from "./refuse.ts"
 
 export type ClientsSettings = {
   address: ListenAddress

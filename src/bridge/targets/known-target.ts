@@ -6,7 +6,6 @@ import {
 } from "../messages/message.ts"
 import { headersIn, type ParamHeader, paramHeaders } from "../messages/param-headers.ts"
 import type { Breaker } from "./breaker.ts"
-import { ownCallMayRepeat } from "./own-calls.ts"
 
 const serverInfoKey = "io.modelcontextprotocol/serverInfo"
 const ownName = "cc-executor"
@@ -77,4 +76,16 @@ function serverName(result: Fields): string | null {
   const meta = result["_meta"]
   const info = result["serverInfo"] ?? (isFields(meta) ? meta[serverInfoKey] : null)
   return isFields(info) && typeof info["name"] === "string" ? info["name"] : null
+}
+
+/**
+ * Whether a cc-executor may be sent a `tools/call` again whose answer was lost. What a call starts
+ * it starts once, by the call's key. A second signal would be a second signal; and input is written
+ * once only where the call says how much came before it.
+ */
+function ownCallMayRepeat(params: Fields): boolean {
+  const { name, arguments: args } = params
+  if (name === "signal") return false
+  if (name !== "input") return true
+  return typeof args === "object" && args !== null && "offset" in args
 }

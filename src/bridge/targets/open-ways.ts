@@ -1,3 +1,4 @@
+import { delay } from "../../lib/delay.ts"
 import { idempotencyKeyMeta } from "../../protocol/mcp-meta-keys.ts"
 import type { Fields } from "../messages/message.ts"
 import type { BridgeClock, BridgeLog, OpenWay, RetryPolicy, WayLimits } from "../ports.ts"
@@ -46,4 +47,26 @@ export function openWays(target: Target, settings: WaySettings): OpenWay {
 
 function randomKey(): string {
   return crypto.getRandomValues(new Uint8Array(16)).toHex()
+}
+
+const mebibyte = 1024 * 1024
+
+export const standardMessageBytes = 16 * mebibyte
+
+/** Bounds that follow from the largest message that may pass. */
+export function wayLimits(messageBytes: number): WayLimits {
+  return {
+    messageBytes,
+    requests: 1_000,
+    waitingMessages: 1_000,
+    waitingBytes: 2 * messageBytes,
+    unreadBytes: 2 * messageBytes,
+  }
+}
+
+export const systemClock: BridgeClock = {
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  sleep: (ms, until) => delay(ms, until),
+  random: () => Math.random(),
 }

@@ -1,8 +1,11 @@
 import type { ListenAddress, Listening } from "../../bridge/clients/listening.ts"
 import type { OpenWay, WayLimits } from "../../bridge/ports.ts"
-import { standardMessageBytes, wayLimits } from "../../bridge/standard-limits.ts"
-import { systemClock } from "../../bridge/system-clock.ts"
-import { openWays } from "../../bridge/targets/open-ways.ts"
+import {
+  openWays,
+  standardMessageBytes,
+  systemClock,
+  wayLimits,
+} from "../../bridge/targets/open-ways.ts"
 import { aborted } from "../../lib/delay.ts"
 import type { Result } from "../../lib/result.ts"
 import { isLoopbackAddress } from "../../lib/tcp-ends.ts"

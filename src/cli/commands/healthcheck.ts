@@ -1,12 +1,15 @@
 import type { OptionTable } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
-import { ask } from "../connect/ask.ts"
-import { askRemote, type RemoteAnswer } from "../connect/ask-remote.ts"
+import {
+  ask,
+  askRemote,
+  type RemoteAnswer,
+  unreadinessIn,
+  unreadinessText,
+} from "../connect/ask.ts"
 import { refusalOf } from "../connect/remote-failure.ts"
-import { unreadinessIn, unreadinessText } from "../connect/unreadiness.ts"
-import { asSentence } from "../describe-error.ts"
-import { CommandFailure } from "../failure.ts"
+import { asSentence, CommandFailure } from "../failure.ts"
 import { durationOption } from "../time.ts"
 
 const options = {

@@ -16,7 +16,6 @@ import {
 import { jsonDocument, mergeJson } from "../mcp-install/merge-json.ts"
 import { mergeToml, tomlDocument } from "../mcp-install/merge-toml.ts"
 import { type Merged, tokenVariable, type Wanted } from "../mcp-install/server-entry.ts"
-import { shellWord } from "../mcp-install/shell-word.ts"
 
 const defaultName = "cc-executor"
 
@@ -225,4 +224,10 @@ function notes({ client, scope, connection }: SetUp): string[] {
       : []),
     ...client.next(connection, scope),
   ]
+}
+
+/** A word that a POSIX shell takes as it is. */
+function shellWord(text: string): string {
+  if (/^[\w./:@%+=-]+$/.test(text)) return text
+  return `'${text.replaceAll("'", `'\\''`)}'`
 }

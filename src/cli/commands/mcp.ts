@@ -1,10 +1,15 @@
 import { serveStdioClient } from "../../bridge/clients/stdio-client.ts"
 import type { BridgeLog } from "../../bridge/ports.ts"
-import { standardMessageBytes, wayLimits } from "../../bridge/standard-limits.ts"
-import { systemClock } from "../../bridge/system-clock.ts"
 import type { OpenLink } from "../../bridge/targets/linked/link.ts"
 import { mcpProtocol, openSocketLink } from "../../bridge/targets/linked/ws-link.ts"
-import { openWays, type Target, type WaySettings } from "../../bridge/targets/open-ways.ts"
+import {
+  openWays,
+  standardMessageBytes,
+  systemClock,
+  type Target,
+  type WaySettings,
+  wayLimits,
+} from "../../bridge/targets/open-ways.ts"
 import { callerDefaultsMeta } from "../../protocol/mcp-meta-keys.ts"
 import { command } from "../command.ts"
 import { type Address, addressOf, addressOptions, type RemoteAddress } from "../connect/address.ts"

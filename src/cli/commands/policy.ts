@@ -9,9 +9,8 @@ import {
 } from "../arguments.ts"
 import type { Command } from "../command.ts"
 import type { Context } from "../context.ts"
-import { asSentence } from "../describe-error.ts"
 import { explicitEnvironment, type RunRequest } from "../executions/run-request.ts"
-import { CommandFailure, UsageFailure } from "../failure.ts"
+import { asSentence, CommandFailure, UsageFailure } from "../failure.ts"
 import { decisionLines } from "../policy-decision.ts"
 
 const options = {

@@ -1,12 +1,11 @@
 import type { ExecutionView } from "../../protocol/execution-view.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, type OptionTable, readPairs } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
 import { type Reached, tryReach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
 import { listExecutions } from "../executions/list-executions.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
-import { readPairs } from "../pairs.ts"
 import { ageText, durationOption, sizeText } from "../time.ts"
 
 const options = {

@@ -7,8 +7,8 @@ import { runOptions } from "../executions/run-options.ts"
 import { inputOf, runRequest } from "../executions/run-request.ts"
 import { type Send, startExecution } from "../executions/start-execution.ts"
 import { ownFailure } from "../exit-code.ts"
-import { EarlySignals } from "../terminal/early-signals.ts"
 import { follow } from "../terminal/follow.ts"
+import { EarlySignals } from "../terminal/interrupts.ts"
 
 export const runCommand = command({
   usage: ["run [OPTIONS] [--] COMMAND [ARGUMENT…]", "run [OPTIONS] --shell 'COMMAND LINE'"],

@@ -1,16 +1,14 @@
 import { parseArgs } from "node:util"
-import type { Config } from "../../config/config.ts"
-import { configWarnings, loadConfig } from "../../config/config.ts"
-import { settings } from "../../config/setting-list.ts"
-import { type LogDestination } from "../../log/destination.ts"
+import { type Config, configWarnings, loadConfig } from "../../config/config.ts"
+import { settings } from "../../config/settings.ts"
+import type { LogDestination } from "../../log/destination.ts"
 import { createLogger } from "../../log/log.ts"
 import { openRotatingFile } from "../../log/rotating-file.ts"
 import { standardOutput } from "../../log/standard-output.ts"
 import { asksForHelp, helpOption, type OptionTable } from "../arguments.ts"
 import type { Command } from "../command.ts"
 import type { Context } from "../context.ts"
-import { asSentence } from "../describe-error.ts"
-import { CommandFailure, UsageFailure } from "../failure.ts"
+import { asSentence, CommandFailure, UsageFailure } from "../failure.ts"
 
 export const serveCommand: Command = {
   help: {

@@ -1,12 +1,11 @@
 import { join } from "node:path"
-import { socketUrl } from "../../client/connection/socket-url.ts"
+import { socketUrl } from "../../client/connection/open-socket.ts"
 import { clientVariables } from "../../config/client-variables.ts"
 import { loadStateDir } from "../../config/state-dir.ts"
-import { tokenFilePath } from "../../service/access/tokens/token-file-path.ts"
+import { tokenFilePath } from "../../service/access/tokens/token-file.ts"
 import type { OptionTable } from "../arguments.ts"
 import type { Context } from "../context.ts"
-import { asSentence } from "../describe-error.ts"
-import { UsageFailure } from "../failure.ts"
+import { asSentence, UsageFailure } from "../failure.ts"
 import { type BearerToken, bearerToken } from "./bearer-token.ts"
 import {
   type ClientTls,

@@ -1,6 +1,10 @@
 import { errnoOf } from "../../lib/errno.ts"
+import { NotReady, type Unreadiness } from "../../protocol/health-report.ts"
+import { parseJson } from "../../protocol/parse-json.ts"
+import { onOneLine } from "../terminal/table.ts"
+import { httpUrl, type RemoteAddress } from "./address.ts"
 import type { ClientTls } from "./client-tls.ts"
-import { unreadinessIn } from "./unreadiness.ts"
+import { tlsTrouble } from "./tls-trouble.ts"
 
 export type Answer =
   | { kind: "answer"; status: number; body: string; ms: number }
@@ -42,4 +46,31 @@ export async function isThere(socketPath: string): Promise<boolean> {
   if (answer.status === 200) return true
   const reasons = unreadinessIn(answer.body)
   return reasons !== null && reasons.every(({ name }) => name !== "shutting-down")
+}
+
+export type RemoteAnswer = Answer | { kind: "no-tls"; why: string }
+
+/** One HTTP request to a remote service; where nobody can be spoken to, TLS may be the reason. */
+export async function askRemote(
+  address: RemoteAddress,
+  path: string,
+  timeoutMs: number,
+): Promise<RemoteAnswer> {
+  const { url, tls } = address
+  const token = address.token?.read() ?? null
+  const answer = await ask(httpUrl(url, path), { timeoutMs, token, tls })
+  if (answer.kind !== "nobody") return answer
+  const why = await tlsTrouble(url, tls)
+  return why === null ? answer : { kind: "no-tls", why }
+}
+
+/** What /readyz says is wrong; null where that is no answer of ours. */
+export function unreadinessIn(body: string): Unreadiness[] | null {
+  const json = parseJson(body)
+  return NotReady.safeParse(json.ok ? json.value : null).data?.reasons ?? null
+}
+
+/** For one line: a remote service's words are a stranger's. */
+export function unreadinessText({ name, message, action }: Unreadiness): string {
+  return onOneLine(`${name}: ${message} ${action}`)
 }

@@ -4,11 +4,9 @@ import { CommandFailure } from "../failure.ts"
 import { spin } from "../terminal/spinner.ts"
 import type { StatePaths } from "./address.ts"
 import { isThere } from "./ask.ts"
-import { tryCommandLock } from "./command-lock.ts"
-import { makeStateDirectory } from "./make-state-directory.ts"
-import { ownScope } from "./own-scope.ts"
 import { runningKeeper } from "./running-keeper.ts"
-import { serviceEnvironment } from "./service-environment.ts"
+import { ownScope, serviceEnvironment } from "./service-environment.ts"
+import { makeStateDirectory, tryCommandLock } from "./state-directory.ts"
 
 const limitMs = 15_000
 const pollMs = 5

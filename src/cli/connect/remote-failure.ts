@@ -1,12 +1,10 @@
 import { z } from "zod"
-import type { Failure, Reason } from "../../protocol/failure.ts"
-import { WireError } from "../../protocol/failure.ts"
+import { type Failure, type Reason, WireError } from "../../protocol/failure.ts"
 import { parseJson } from "../../protocol/parse-json.ts"
-import { asSentence } from "../describe-error.ts"
-import { CommandFailure } from "../failure.ts"
+import { asSentence, CommandFailure } from "../failure.ts"
 import { cut, onOneLine } from "../terminal/table.ts"
 import type { RemoteAddress } from "./address.ts"
-import { askRemote } from "./ask-remote.ts"
+import { askRemote } from "./ask.ts"
 
 const askTimeoutMs = 2_000
 

@@ -13,3 +13,19 @@ export function serviceEnvironment(env: Environment): Record<string, string> {
     ours.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
 }
+
+const scope = ["systemd-run", "--user", "--scope", "--quiet", "--property=Delegate=yes"]
+const probeMs = 2_000
+
+/** In a scope of its own the service may make cgroups, which a login session does not allow. */
+export async function ownScope(env: Environment): Promise<string[]> {
+  const hasUserManager = (env["XDG_RUNTIME_DIR"] ?? "") !== ""
+  if (!hasUserManager || Bun.which("systemd-run", { PATH: env["PATH"] ?? "" }) === null) return []
+  const probe = Bun.spawn([...scope, "true"], {
+    env: serviceEnvironment(env),
+    stdio: ["ignore", "ignore", "ignore"],
+    timeout: probeMs,
+    killSignal: "SIGKILL",
+  })
+  return (await probe.exited) === 0 ? [...scope, "--"] : []
+}

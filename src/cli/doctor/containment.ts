@@ -6,8 +6,7 @@ import { isErrno } from "../../lib/errno.ts"
 import { rlimitHolders } from "../../service/os/children/rlimits.ts"
 import { openCgroupBase } from "../../service/os/trees/cgroup-base.ts"
 import { cgroupHolders } from "../../service/os/trees/containment.ts"
-import { ownScope } from "../connect/own-scope.ts"
-import { serviceEnvironment } from "../connect/service-environment.ts"
+import { ownScope, serviceEnvironment } from "../connect/service-environment.ts"
 import type { Context } from "../context.ts"
 
 const Offer = z.discriminatedUnion("mode", [

@@ -1,8 +1,7 @@
 import { configWarnings, loadConfig } from "../../config/config.ts"
 import type { StatePaths } from "../connect/address.ts"
 import type { Context } from "../context.ts"
-import { examineCertificate } from "./examine-certificate.ts"
-import { examineRunning } from "./examine-running.ts"
+import { examineCertificate, examineRunning } from "./examine-running.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
 /** This program, its settings, and the service as far as it runs. */

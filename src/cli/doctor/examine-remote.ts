@@ -1,6 +1,5 @@
 import { addressOf } from "../connect/address.ts"
-import { askRemote } from "../connect/ask-remote.ts"
-import { unreadinessIn } from "../connect/unreadiness.ts"
+import { askRemote, unreadinessIn } from "../connect/ask.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure } from "../failure.ts"
 import { onOneLine } from "../terminal/table.ts"

@@ -2,14 +2,12 @@ import { accessSync, constants, readFileSync, statSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
 import { HealthReport } from "../../protocol/health-report.ts"
 import { parseJson } from "../../protocol/parse-json.ts"
-import { listensOn } from "../../service/os/network/listening-port.ts"
+import { listensOn } from "../../service/os/network/tcp-table.ts"
 import type { StatePaths } from "../connect/address.ts"
-import { type Answer, ask } from "../connect/ask.ts"
+import { type Answer, ask, unreadinessIn } from "../connect/ask.ts"
 import { type RunningKeeper, runningKeeper } from "../connect/running-keeper.ts"
-import { unreadinessIn } from "../connect/unreadiness.ts"
 import type { Context } from "../context.ts"
 import { ageText, sizeText } from "../time.ts"
-import { examineCertificate } from "./examine-certificate.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
 const answerMs = 2_000
@@ -142,4 +140,18 @@ async function summary(context: Context, paths: StatePaths): Promise<Finding[]> 
     ok("workload", facts.join("; ")),
     ...certificate.map((at) => examineCertificate(at, context.now())),
   ]
+}
+
+const dayMs = 24 * 3_600_000
+const soonMs = 14 * dayMs
+const name = "certificate"
+const renew = "put a new one in place of --tls-cert and --tls-key; a running service takes it"
+
+/** Of TLS: when clients will refuse it. */
+export function examineCertificate(expiresAt: Date, now: Date): Finding {
+  const leftMs = expiresAt.getTime() - now.getTime()
+  const day = expiresAt.toISOString().slice(0, 10)
+  if (leftMs <= 0) return fail(name, `expired on ${day}: clients refuse it`, renew)
+  const text = `good until ${day}, for ${Math.floor(leftMs / dayMs)} days`
+  return leftMs < soonMs ? warn(name, text, renew) : ok(name, text)
 }

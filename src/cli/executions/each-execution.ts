@@ -1,7 +1,7 @@
 import { CallError } from "../../client/client-error.ts"
 import type { Client } from "../../client/connect.ts"
 import type { Context } from "../context.ts"
-import { describeError } from "../describe-error.ts"
+import { describeError } from "../failure.ts"
 
 /**
  * Does something with each of several executions, all at once, and says what came of it. A refusal

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs"
 import { ExecutionIdPrefix } from "../../execution/id.ts"
-import type { ExecutionRecord } from "../../execution/record.ts"
-import type { Claim } from "../../execution/verdict.ts"
+import type { ExecutionRecord, TranscriptFacts, TranscriptHashes } from "../../execution/record.ts"
+import { type Claim, judge, type Verdict as TranscriptVerdict } from "../../execution/verdict.ts"
 import { openJournalReader } from "../../service/storage/journal/journal-reader.ts"
-import { filesOf } from "../../service/storage/transcript/segment-files.ts"
+import { verifyTranscript } from "../../service/storage/transcript/read/verify.ts"
+import { filesOf, type TranscriptFiles } from "../../service/storage/transcript/segment-files.ts"
 import type { StatePaths } from "../connect/address.ts"
 import { CommandFailure } from "../failure.ts"
 import { checkReceipt, type Keys } from "./check-receipt.ts"
-import { checkTranscript } from "./check-transcript.ts"
 import { type Verdict, verdictOf } from "./verdict.ts"
 
 /** From the files of a state directory whose service does not run. */
@@ -77,4 +77,19 @@ function parseJson(text: string): unknown {
     if (!(error instanceof SyntaxError)) throw error
     return undefined
   }
+}
+
+/** What is said of the output: by the receipt where there is one, else by the journal. */
+type Recorded = { transcript: TranscriptFacts; hashes: TranscriptHashes | null }
+
+/** The same answer as the service's `transcript.verify`, from the files alone. */
+async function checkTranscript(
+  files: TranscriptFiles,
+  { transcript, hashes }: Recorded,
+  claim: Claim,
+): Promise<TranscriptVerdict> {
+  const contains =
+    claim.contains === undefined ? undefined : new TextEncoder().encode(claim.contains)
+  const verification = await verifyTranscript(files, transcript, { contains, hashes })
+  return judge(verification, claim, hashes)
 }

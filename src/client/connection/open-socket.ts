@@ -1,3 +1,5 @@
+import { fail, ok, type Result } from "../../lib/result.ts"
+
 /** A bearer token, or where to get one: asked again for every socket, since tokens change. */
 export type TokenSource = string | (() => string | Promise<string>)
 
@@ -32,4 +34,25 @@ export function openSocket(url: string, headers: SocketHeaders): WebSocket {
   }
   if (socket instanceof WebSocket) return socket
   throw new TypeError("What is called WebSocket here makes something else.")
+}
+
+const socketPath = "/ws/mcp"
+const schemes = new Map([
+  ["http:", "ws:"],
+  ["https:", "wss:"],
+])
+
+/** People copy the address of the console: `http://host:8003` means the socket behind it. */
+export function socketUrl(address: string): Result<string, string> {
+  const url = URL.parse(address)
+  if (url === null) return fail(`"${address}" is not a URL: give ws://host:port${socketPath}.`)
+  const scheme = schemes.get(url.protocol)
+  if (scheme === undefined) return ok(address)
+  const path = url.pathname === "/" ? socketPath : url.pathname
+  return ok(`${scheme}//${credentials(url)}${url.host}${path}${url.search}`)
+}
+
+function credentials(url: URL): string {
+  if (url.username === "" && url.password === "") return ""
+  return `${url.username}:${url.password}@`
 }

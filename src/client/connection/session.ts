@@ -5,7 +5,6 @@ import { type MethodName, methods, type ParamsOf, type ResultOf } from "../../pr
 import type { NotificationOf } from "../../protocol/notifications.ts"
 import type { ClientLimits } from "../client-limits.ts"
 import { type Incoming, readIncoming } from "./incoming.ts"
-import { refusedUpgrade } from "./refused-upgrade.ts"
 import { watchSilence } from "./silence.ts"
 
 export type Greeting = NotificationOf<"connected">
@@ -182,4 +181,27 @@ export function readResult<Name extends MethodName>(
   if (read.success) return ok(read.data)
   const message = `The answer to ${method} cannot be read: ${read.error.message}`
   return fail({ kind: "refused", failure: failure("INTERNAL", message) })
+}
+
+/**
+ * Why a server would not open a socket, as far as the socket's `error` event says. Bun puts the
+ * HTTP status into its message; browsers hide it, and so does Node: null.
+ */
+function refusedUpgrade(event: Event): Failure | null {
+  const text: unknown = "message" in event ? event.message : null
+  const status = typeof text === "string" ? /101 status code: (\d{3})\s*$/.exec(text)?.[1] : null
+  switch (status) {
+    case "401":
+      return failure("UNAUTHORIZED", refusedText(401, "it wants a token, and a good one"))
+    case "403":
+      return failure("FORBIDDEN", refusedText(403, "it does not allow this from here"))
+    case "429":
+      return failure("RATE_LIMITED", refusedText(429, "there were too many attempts"))
+    default:
+      return null
+  }
+}
+
+function refusedText(status: number, why: string): string {
+  return `The service refused the connection (${status}): ${why}.`
 }

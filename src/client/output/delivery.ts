@@ -10,8 +10,12 @@ import type { Connection } from "../connection/connection.ts"
 import type { ExecutionNotice } from "../connection/incoming.ts"
 import type { AskFailure, Session } from "../connection/session.ts"
 import { Acknowledgements } from "./acknowledgements.ts"
-import { completedFrom } from "./completed-from.ts"
-import { type ExecutionEvent, type OutputEvent, weightOf } from "./execution-event.ts"
+import {
+  completedFrom,
+  type ExecutionEvent,
+  type OutputEvent,
+  weightOf,
+} from "./execution-event.ts"
 import { Inbox } from "./inbox.ts"
 
 export type DeliveryOptions = {

@@ -4,7 +4,6 @@ import { canonicalAddress, isLoopbackAddress, networkOf, type TcpEnds } from "..
 import { TokenBuckets } from "../../lib/token-bucket.ts"
 import { type Failure, failure } from "../../protocol/failure.ts"
 import { type Caller, localCaller } from "./caller.ts"
-import { isForwarded } from "./forwarding.ts"
 import type { Tickets } from "./tickets.ts"
 
 /** Who is at the other end, as the machine tells it. */
@@ -134,4 +133,28 @@ const badToken = {
 function otherUser(uid: number): Failure {
   const message = `Another user of this machine (uid ${uid}) needs a token here. ${howTo}`
   return failure("UNAUTHORIZED", message)
+}
+
+/** Beginnings of headers by which proxies say for whom they speak. */
+const beginnings = ["x-forwarded", "forwarded", "x-envoy-", "x-original-", "x-cluster-client"]
+const names = new Set([
+  "via",
+  "x-real-ip",
+  "x-client-ip",
+  "client-ip",
+  "cf-connecting-ip",
+  "true-client-ip",
+  "fastly-client-ip",
+  "fly-client-ip",
+  "x-azure-clientip",
+  "x-proxyuser-ip",
+])
+
+/** A proxy on loopback makes the whole internet local: what it passes on is not this machine's. */
+function isForwarded(headers: { keys(): Iterable<string> }): boolean {
+  for (const header of headers.keys()) {
+    const name = header.toLowerCase()
+    if (names.has(name) || beginnings.some((beginning) => name.startsWith(beginning))) return true
+  }
+  return false
 }

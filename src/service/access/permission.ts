@@ -1,3 +1,4 @@
+import { type Owned, shareLabels } from "../../execution/record.ts"
 import type { Scope } from "../../execution/scope.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { type Failure, failure } from "../../protocol/failure.ts"
@@ -42,3 +43,18 @@ export const noLongerGood = failure(
   "UNAUTHORIZED",
   "The token was revoked or has expired: connect again with another one.",
 )
+
+/** What a caller may not see does not exist for it. */
+export function maySee(caller: Caller, owned: Owned): boolean {
+  return maySteer(caller, owned) || isInvited(caller, owned.labels[shareLabels.see])
+}
+
+export function maySteer(caller: Caller, owned: Owned): boolean {
+  if (caller.principal === owned.principal || isAdmin(caller)) return true
+  return isInvited(caller, owned.labels[shareLabels.steer])
+}
+
+function isInvited({ principal }: Caller, guests: string | undefined): boolean {
+  const names = guests?.split(",").map((name) => name.trim()) ?? []
+  return names.includes("*") || names.includes(principal)
+}

@@ -2,13 +2,13 @@ import type { ExecutionId } from "../../execution/id.ts"
 import type { SignedReceipt } from "../../execution/receipt.ts"
 import type {
   ExecutionRecord,
+  Owned,
   Position,
   StreamName,
   TranscriptFacts,
   TranscriptHashes,
 } from "../../execution/record.ts"
 import type { Scope } from "../../execution/scope.ts"
-import type { Owned } from "../../execution/sharing.ts"
 import type { TerminalSize } from "../../execution/spec.ts"
 import type { Verification } from "../../execution/verdict.ts"
 import type { Result } from "../../lib/result.ts"

@@ -1,3 +1,4 @@
+import type { MetricSample, MetricSamples } from "../../protocol/metric-samples.ts"
 import type { MetricDescription } from "./text-format.ts"
 
 type Metric = MetricDescription & {
@@ -137,4 +138,18 @@ function gauge(of: Metric["of"], help: string, ...labels: string[]): Metric {
 
 function histogram(of: Metric["of"], help: string, ...labels: string[]): Metric {
   return { type: "histogram", of, help, labels }
+}
+
+/** A metric of several samples, under a name that the catalogue knows. */
+export function told(name: MetricName, samples: MetricSample[]): MetricSamples {
+  return { name, samples }
+}
+
+/** A metric with a single value. */
+export function oneValue(
+  name: MetricName,
+  value: number,
+  labels: Record<string, string> = {},
+): MetricSamples {
+  return told(name, [{ labels, value }])
 }

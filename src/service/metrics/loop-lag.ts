@@ -1,4 +1,4 @@
-import { Histogram, shortSeconds } from "./histogram.ts"
+import { Histogram, shortSeconds } from "./instruments.ts"
 
 const sampleMs = 250
 

@@ -1,4 +1,8 @@
+import { closeSync } from "node:fs"
 import { constants } from "node:os"
+import type { ProcessIdentity } from "../../execution/record.ts"
+import { openPidfd, signalPidfd } from "./libc.ts"
+import { isSameProcess } from "./proc.ts"
 
 const numbers: ReadonlyMap<string, number> = new Map(Object.entries(constants.signals))
 const highestSignal = 64
@@ -19,3 +23,17 @@ export function signalName(number: number): string {
 export const SIGKILL = constants.signals.SIGKILL
 export const SIGSTOP = constants.signals.SIGSTOP
 export const SIGCONT = constants.signals.SIGCONT
+
+/**
+ * Signals exactly the process that was seen, or nobody. The handle is opened first and the identity
+ * checked second: a pid that was given out again in between is noticed.
+ */
+export function signalProcess(identity: ProcessIdentity, signal: number): boolean {
+  const pidfd = openPidfd(identity.pid)
+  if (pidfd === null) return false
+  try {
+    return isSameProcess(identity) && signalPidfd(pidfd, signal)
+  } finally {
+    closeSync(pidfd)
+  }
+}

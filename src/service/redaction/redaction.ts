@@ -4,8 +4,13 @@ import { matchesNothing, type PatternTree, sizeOf } from "../../lib/pattern/patt
 import { buildAutomaton, type PositionAutomaton } from "../../lib/pattern/position-automaton.ts"
 import { SubsetStates } from "../../lib/pattern/subset-states.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
-import { cutOut } from "./cut-out.ts"
-import { newScratch, type Replacements, type Span, StreamRedactor } from "./stream-redactor.ts"
+import {
+  joined,
+  newScratch,
+  type Replacements,
+  type Span,
+  StreamRedactor,
+} from "./stream-redactor.ts"
 
 export type NamedPattern = { name: string | null; text: string }
 
@@ -103,4 +108,59 @@ function usablePattern(text: string): Result<PatternTree, string> {
 
 function replacementOf({ name }: NamedPattern): Uint8Array {
   return new TextEncoder().encode(name === null ? "[redacted]" : `[redacted:${name}]`)
+}
+
+/** The words without the spans, which lie in the words' UTF-8 with one byte between two words. */
+function cutOut(words: readonly string[], spans: readonly Span[]): string[] {
+  let from = 0
+  let next = 0 // the first span that does not end before this word
+  return words.map((word) => {
+    const bytes = new TextEncoder().encode(word)
+    const to = from + bytes.length
+    const pieces: Uint8Array[] = []
+    let plain = from
+    while (next < spans.length) {
+      const span = spans[next]
+      if (span === undefined || span.from >= to) break
+      if (span.from > plain) pieces.push(bytes.subarray(plain - from, span.from - from))
+      // Only in the first word that it touches; before that there is at most the space.
+      if (span.from >= from - 1) pieces.push(span.replacement)
+      plain = Math.max(plain, Math.min(to, span.to))
+      if (span.to > to) break // it goes on in the next word
+      next += 1
+    }
+    const isWhole = pieces.length === 0 && plain === from
+    if (to > plain) pieces.push(bytes.subarray(plain - from))
+    from = to + 1
+    return isWhole ? word : new TextDecoder().decode(joined(pieces))
+  })
+}
+
+const mostTold = 10
+
+/**
+ * Reads a file of patterns, one a line: `name = pattern`, or the pattern alone. Null when there is
+ * none in it; else what is wrong, line by line.
+ */
+export function readPatternFile(text: string): Result<Redaction | null, string[]> {
+  const lines = text
+    .split("\n")
+    .map((line, at) => ({ number: at + 1, text: line.trim() }))
+    .filter(({ text: line }) => line !== "" && !line.startsWith("#"))
+  if (lines.length === 0) return ok(null)
+
+  const redaction = compileRedaction(lines.map(({ text: line }) => namedPattern(line)))
+  if (redaction.ok) return redaction
+  const told = redaction.failure
+    .slice(0, mostTold)
+    .map(({ pattern, why }) => `line ${lines[pattern]?.number ?? 0}: ${why}`)
+  const untold = redaction.failure.length - told.length
+  return fail(untold === 0 ? told : [...told, `and ${untold} more lines`])
+}
+
+/** Only with spaces around its `=` is it a name: `password=\S+` is a pattern as it stands. */
+function namedPattern(line: string): NamedPattern {
+  const named = /^([A-Za-z][\w.-]{0,63})\s+=\s+(.+)$/.exec(line)
+  const [, name = null, text = line] = named ?? []
+  return { name, text }
 }

@@ -1,6 +1,5 @@
 import type { HandedRedactor } from "../../execution/handover.ts"
 import { nowhere, type SubsetStates } from "../../lib/pattern/subset-states.ts"
-import { joined } from "./joined.ts"
 
 /** Further than this a text is not followed before what is known of it is settled. */
 const mostFollowedBytes = 64 * 1024
@@ -244,4 +243,16 @@ export function newScratch(): Scratch {
     path: new Int32Array(mostFollowedBytes + 1),
     marks: new Uint8Array(mostFollowedBytes + 1),
   }
+}
+
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces
+  if (pieces.length === 1 && only !== undefined) return only
+  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  return all
 }

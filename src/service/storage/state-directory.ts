@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   closeSync,
   ftruncateSync,
   mkdirSync,
@@ -11,7 +12,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { isErrno } from "../../lib/errno.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { migrateState } from "./state-schema.ts"
@@ -156,4 +157,11 @@ function holder(lockPath: string): string {
   } catch {
     return "" // it ended this very moment: trying again is all there is to say
   }
+}
+
+/** What root writes into somebody's folder is theirs to read, and to remove. */
+export function giveToOwnerOfFolder(path: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(path))
+  if (uid !== 0) chownSync(path, uid, gid)
 }

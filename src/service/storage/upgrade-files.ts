@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { z } from "zod"
 import { errnoOf } from "../../lib/errno.ts"
 import { UpgradeReport, UpgradeRequest } from "../../protocol/upgrade.ts"
-import { giveToOwnerOfFolder } from "./give-to-owner.ts"
+import { giveToOwnerOfFolder } from "./state-directory.ts"
 
 /** The two files by which an upgrade is asked for and followed; only their owner reads them. */
 export class UpgradeFiles {

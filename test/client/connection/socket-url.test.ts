@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { socketUrl } from "../../../src/client/connection/socket-url.ts"
+import { socketUrl } from "../../../src/client/connection/open-socket.ts"
 
 test.each([
   ["ws://host:8003/ws/mcp", "ws://host:8003/ws/mcp"],

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { ViewQueue } from "../../../src/client/watch/view-queue.ts"
+import { ViewQueue } from "../../../src/client/watch/watch.ts"
 import { ScriptedExecution } from "../../support/scripted-execution.ts"
 
 test("a watcher that falls far behind still gets the latest of every execution", () => {

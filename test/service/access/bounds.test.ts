@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { failure } from "../../../src/protocol/failure.ts"
-import { AddressPlaces } from "../../../src/service/access/address-places.ts"
-import { Knocks } from "../../../src/service/access/knocks.ts"
-import { Penalties } from "../../../src/service/access/penalties.ts"
-import { Tarpit } from "../../../src/service/access/tarpit.ts"
+import { Penalties, Tarpit } from "../../../src/service/access/penalties.ts"
+import { AddressPlaces, Knocks } from "../../../src/service/gateway/listen/address-limits.ts"
 import { bearer } from "../../support/callers.ts"
 
 describe("places of an address", () => {

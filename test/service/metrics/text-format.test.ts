@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { catalogue } from "../../../src/service/metrics/catalogue.ts"
-import { Histogram } from "../../../src/service/metrics/histogram.ts"
-import { Tally } from "../../../src/service/metrics/tally.ts"
+import { Histogram, Tally } from "../../../src/service/metrics/instruments.ts"
 import { textFormat } from "../../../src/service/metrics/text-format.ts"
 import { parseMetrics } from "../../support/metrics-text.ts"
 

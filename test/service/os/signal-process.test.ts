@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { readStat } from "../../../src/service/os/proc.ts"
-import { signalProcess } from "../../../src/service/os/signal-process.ts"
+import { signalProcess } from "../../../src/service/os/signals.ts"
 import { RealChild } from "../../support/real-child.ts"
 import { isStillThere } from "../../support/real-processes.ts"
 import { until } from "../../support/until.ts"

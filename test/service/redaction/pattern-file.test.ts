@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { readPatternFile } from "../../../src/service/redaction/pattern-file.ts"
+import { readPatternFile } from "../../../src/service/redaction/redaction.ts"
 
 function redacted(file: string, text: string): string {
   const redaction = readPatternFile(file)

@@ -2,7 +2,6 @@ import { watchSilence } from "../../../client/connection/silence.ts"
 import { delay } from "../../../lib/delay.ts"
 import { errnoOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { Inbox } from "./inbox.ts"
 import type { Link, LinkEnd, LinkFailure, Received } from "./link.ts"
 
 export const mcpProtocol = "mcp"
@@ -142,4 +141,44 @@ function failureIn(event: Event): LinkFailure {
 /** Without the address, which may have a secret in it. */
 function wordsOf(text: string): string {
   return /failed: (.*)$/.exec(text)?.[1] ?? "the connection failed"
+}
+
+/** Takes messages that cannot be held back at their source, and passes them on one by one. */
+class Inbox {
+  readonly #most: number
+  readonly #received: Received
+  #texts: string[] = []
+  #length = 0
+  #passing: Promise<void> | null = null
+  #isClosed = false
+
+  /** `most` characters may wait. */
+  constructor(most: number, received: Received) {
+    this.#most = most
+    this.#received = received
+  }
+
+  /** False when it is full: the message is not taken. One alone always finds room. */
+  put(text: string): boolean {
+    if (this.#isClosed) return true // nobody wants it
+    if (this.#length > 0 && this.#length + text.length > this.#most) return false
+    this.#texts.push(text)
+    this.#length += text.length
+    this.#passing ??= this.#pass()
+    return true
+  }
+
+  /** Takes nothing more; resolves when everything taken has been passed on. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#passing
+  }
+
+  async #pass(): Promise<void> {
+    for (let text = this.#texts.shift(); text !== undefined; text = this.#texts.shift()) {
+      await this.#received(text)
+      this.#length -= text.length
+    }
+    this.#passing = null
+  }
 }

@@ -14,7 +14,7 @@ import { readTokenFile, type TokenFileFailure } from "../../../service/access/to
 import { tryLock } from "../../../service/os/libc.ts"
 import type { OptionTable } from "../../arguments.ts"
 import type { StatePaths } from "../../connect/address.ts"
-import { makeStateDirectory } from "../../connect/make-state-directory.ts"
+import { makeStateDirectory } from "../../connect/state-directory.ts"
 import { CommandFailure } from "../../failure.ts"
 
 export const tokenOptions = {

@@ -3,8 +3,13 @@ import { dirname, join } from "node:path"
 import { errnoOf, isErrno } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { TokenEntry } from "./token-entry.ts"
-import { giveToOwner, readTokenFile, type TokenFileFailure, writeTokenFile } from "./token-file.ts"
-import { tokenFilePath } from "./token-file-path.ts"
+import {
+  giveToOwner,
+  readTokenFile,
+  type TokenFileFailure,
+  tokenFilePath,
+  writeTokenFile,
+} from "./token-file.ts"
 
 export type LockPort = {
   /** Takes an exclusive lock on an open file; false when somebody else has it. */

@@ -2,8 +2,7 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import { type AcceptedTokens, acceptedTokenSource } from "./accepted-tokens.ts"
 import { isSecretOf, readToken } from "./token.ts"
 import { type TokenEntry, tokenState } from "./token-entry.ts"
-import { readTokenFile, type TokenFileFailure } from "./token-file.ts"
-import { tokenFilePath } from "./token-file-path.ts"
+import { readTokenFile, type TokenFileFailure, tokenFilePath } from "./token-file.ts"
 import { WatchedTokens } from "./watched-tokens.ts"
 
 /**

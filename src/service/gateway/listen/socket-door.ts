@@ -1,12 +1,12 @@
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { TokenBuckets } from "../../../lib/token-bucket.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
-import { AddressPlaces } from "../../access/address-places.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Identify, Peer } from "../../access/identify.ts"
 import { type KnownNames, originChecker } from "../../access/origin.ts"
 import type { Penalties } from "../../access/penalties.ts"
 import { isAdmin } from "../../access/permission.ts"
+import { AddressPlaces } from "./address-limits.ts"
 
 export type SocketDoorSettings = KnownNames & { maxConnectionsPerAddress: number }
 

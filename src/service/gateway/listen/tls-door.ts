@@ -1,9 +1,8 @@
 import { ok, type Result } from "../../../lib/result.ts"
 import { isLoopbackAddress, type TcpEnds } from "../../../lib/tcp-ends.ts"
-import { Knocks } from "../../access/knocks.ts"
+import { Knocks } from "./address-limits.ts"
 import { type End, TlsFront, type TlsPeer, type TlsRefusal } from "./tls-front.ts"
 import { readTlsMaterial, type TlsFiles, type TlsMaterial } from "./tls-material.ts"
-import { refusalTally } from "./tls-refusals.ts"
 import { type TlsLog, TlsRotation } from "./tls-rotation.ts"
 
 export type TlsDoorOptions = {
@@ -57,4 +56,37 @@ export function openTlsDoor(options: TlsDoorOptions): Result<TlsDoor, string> {
     peerOf: (inner) => front.peerOf(inner),
     [Symbol.dispose]: () => parts.dispose(),
   })
+}
+
+const tellEveryMs = 1_000
+
+type RefusalTally = Disposable & { add: (refusal: TlsRefusal) => void }
+
+/**
+ * The first refusal is told at once; in the second after it they are only counted, and the count is
+ * told with the last of them. Whoever knocks a thousand times a second does not fill the log.
+ */
+export function refusalTally(log: TlsLog): RefusalTally {
+  let last: TlsRefusal | null = null
+  let count = 0
+  let timer: ReturnType<typeof setTimeout> | null = null
+
+  const tell = () => {
+    timer = null
+    if (last === null) return
+    log.warn({ ...last, count }, "tls connection refused")
+    last = null
+    count = 0
+    timer = setTimeout(tell, tellEveryMs)
+  }
+  return {
+    add(refusal) {
+      last = refusal
+      count += 1
+      if (timer === null) tell()
+    },
+    [Symbol.dispose]() {
+      if (timer !== null) clearTimeout(timer)
+    },
+  }
 }

@@ -1,10 +1,9 @@
 import { constants } from "node:crypto"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { createServer, type Server, type TLSSocket, type TlsOptions } from "node:tls"
 import { errnoOf } from "../../../lib/errno.ts"
 import { networkOf } from "../../../lib/tcp-ends.ts"
-import { carry } from "./carry.ts"
-import { type SeatLimits, Seats } from "./seats.ts"
+import { type SeatLimits, Seats } from "./address-limits.ts"
 import { subjectName } from "./subject-name.ts"
 import type { TlsMaterial } from "./tls-material.ts"
 
@@ -219,4 +218,31 @@ function endOf({ remoteAddress = "", remotePort = 0 }: TLSSocket): End {
 /** Listening on `::` shows IPv4 clients in IPv6's clothes. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, "")
+}
+
+/** For a peer that neither reads its last bytes nor closes. */
+const lastBytesMs = 10_000
+
+/**
+ * Carries bytes both ways, at the pace of whoever takes them more slowly: a side that is full is
+ * not read for. The end of one is the end of the other, after its last bytes; a failure is at once.
+ */
+function carry(one: Socket, other: Socket): void {
+  one.pipe(other)
+  other.pipe(one)
+  endTogether(one, other)
+  endTogether(other, one)
+}
+
+function endTogether(first: Socket, second: Socket): void {
+  first.on("error", () => second.destroy())
+  first.once("close", () => endSoon(second))
+  if (first.destroyed) endSoon(second)
+}
+
+function endSoon(socket: Socket): void {
+  if (socket.destroyed) return
+  socket.end()
+  const timer = setTimeout(() => socket.destroy(), lastBytesMs)
+  socket.once("close", () => clearTimeout(timer))
 }

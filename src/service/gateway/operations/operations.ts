@@ -3,21 +3,20 @@ import {
   type ExecutionRecord,
   hasEnded,
   hasLabels,
+  type Owned,
   startOfTranscript,
 } from "../../../execution/record.ts"
 import type { Scope } from "../../../execution/scope.ts"
-import type { Owned } from "../../../execution/sharing.ts"
 import { judge } from "../../../execution/verdict.ts"
 import { ByteBudget } from "../../../lib/byte-budget.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Origin } from "../../../protocol/audit-entry.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
+import { mostWaitingInputBytes, tooMuchInputWaits } from "../../../protocol/limits.ts"
 import type { PolicyKind } from "../../../protocol/notifications.ts"
-import { mostWaitingInputBytes, tooMuchInputWaits } from "../../../protocol/waiting-input.ts"
 import type { Caller } from "../../access/caller.ts"
-import { maySee, maySteer } from "../../access/ownership.ts"
-import { isAdmin, permit, scopeOf } from "../../access/permission.ts"
+import { isAdmin, maySee, maySteer, permit, scopeOf } from "../../access/permission.ts"
 import type {
   Answer,
   JournalReader,

@@ -1,6 +1,6 @@
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
-import { Histogram, shortSeconds } from "../../metrics/histogram.ts"
-import { told } from "../../metrics/told.ts"
+import { told } from "../../metrics/catalogue.ts"
+import { Histogram, shortSeconds } from "../../metrics/instruments.ts"
 
 /** What readers that came by one way have got. A reader adds to it; that is all it costs. */
 export class ReaderCounts {

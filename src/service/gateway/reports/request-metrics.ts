@@ -1,6 +1,6 @@
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
-import { Histogram, shortSeconds } from "../../metrics/histogram.ts"
-import { told } from "../../metrics/told.ts"
+import { told } from "../../metrics/catalogue.ts"
+import { Histogram, shortSeconds } from "../../metrics/instruments.ts"
 
 /**
  * Requests by what they ask for. Whoever calls passes names of routes and methods, never what a

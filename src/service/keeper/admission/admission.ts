@@ -1,9 +1,9 @@
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import { TokenBuckets } from "../../../lib/token-bucket.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { Clock } from "../ports.ts"
 import { type DiskSettings, DiskUse, type LiveShare } from "./disk-use.ts"
 import { type PlaceBounds, Places, type Starter } from "./places.ts"
-import { StartRate } from "./start-rate.ts"
 
 export type AdmissionSettings = PlaceBounds & DiskSettings & { startsPerMinute: number }
 
@@ -60,5 +60,34 @@ export class Admission<Guest> {
       `${maxQueuePerPrincipal} of your executions wait, and more may not ` +
       "(--max-queue-per-principal): try again when one has started."
     )
+  }
+}
+
+const leastBurst = 10
+/** More principals than there can be tokens for. */
+const mostPrincipals = 10_000
+
+/**
+ * How often each principal may ask for a start. A burst of a tenth of a minute's worth passes, and
+ * of ten at least.
+ */
+export class StartRate {
+  readonly #clock: Pick<Clock, "monotonicMs">
+  readonly #buckets: TokenBuckets
+
+  constructor(startsPerMinute: number, clock: Pick<Clock, "monotonicMs">) {
+    this.#clock = clock
+    const burst = Math.max(leastBurst, Math.floor(startsPerMinute / 10))
+    this.#buckets = new TokenBuckets({ perSecond: startsPerMinute / 60, burst }, mostPrincipals)
+  }
+
+  /** Principals that are remembered. */
+  get size(): number {
+    return this.#buckets.size
+  }
+
+  /** Counts a start, and answers 0; or nothing, and answers the seconds until one may pass. */
+  take(principal: string): number {
+    return this.#buckets.take(principal, this.#clock.monotonicMs())
   }
 }

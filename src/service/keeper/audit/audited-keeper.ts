@@ -10,9 +10,9 @@ import type { KeeperParams } from "../../../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../../../protocol/methods.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Audit, Clock, Redaction } from "../ports.ts"
+import { redactMessage } from "../redact.ts"
 import { endNotes } from "./audit-notes.ts"
 import { factsOfRequest, factsOfSpec } from "./command-facts.ts"
-import { redactMessage } from "./redact-message.ts"
 
 type Asked = Pick<Attempt, "method" | "execution_id" | "what">
 

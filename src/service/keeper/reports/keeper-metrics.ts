@@ -1,13 +1,12 @@
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
+import { type Outcome, StopCause } from "../../../execution/state.ts"
 import type { AuditNote } from "../../../protocol/audit-entry.ts"
 import { Reason } from "../../../protocol/failure.ts"
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
-import { Histogram, longSeconds, shortSeconds } from "../../metrics/histogram.ts"
-import { Tally } from "../../metrics/tally.ts"
-import { oneValue, told } from "../../metrics/told.ts"
+import { oneValue, told } from "../../metrics/catalogue.ts"
+import { Histogram, longSeconds, shortSeconds, Tally } from "../../metrics/instruments.ts"
 import type { Audit, Clock } from "../ports.ts"
-import { allOutcomeLabels, outcomeLabels } from "./outcome-labels.ts"
 
 const orders = ["PAUSE", "RESUME", "CANCEL", "SIGNAL"] as const
 export type Order = (typeof orders)[number]
@@ -114,4 +113,41 @@ export class KeeperMetrics {
 
 function keyOf({ outcome, cause }: { outcome: string; cause: string }): string {
   return `${outcome} ${cause}`
+}
+
+type OutcomeLabels = { outcome: Outcome["kind"]; cause: string }
+
+/** What is told of an end: as much as can be counted, nothing that somebody made up. */
+export function outcomeLabels(outcome: Outcome): OutcomeLabels {
+  const { kind } = outcome
+  switch (kind) {
+    case "exited":
+      return { outcome: kind, cause: outcome.exitCode === 0 ? "zero" : "nonzero" }
+    case "signaled":
+      return { outcome: kind, cause: "signal" }
+    case "stopped":
+      return { outcome: kind, cause: outcome.cause }
+    case "failed-to-start":
+      return { outcome: kind, cause: "spawn" }
+    case "lost":
+      return { outcome: kind, cause: lossCause(outcome.reason) }
+  }
+}
+
+/** Every pair there can be, so that what has not happened yet is told as zero. */
+export const allOutcomeLabels: readonly OutcomeLabels[] = [
+  { outcome: "exited", cause: "zero" },
+  { outcome: "exited", cause: "nonzero" },
+  { outcome: "signaled", cause: "signal" },
+  ...StopCause.options.map((cause) => ({ outcome: "stopped" as const, cause })),
+  { outcome: "failed-to-start", cause: "spawn" },
+  { outcome: "lost", cause: "internal" },
+  { outcome: "lost", cause: "unkillable" },
+  { outcome: "lost", cause: "service-ended" },
+]
+
+/** By how the sentence begins, which is all that a record keeps of it. */
+function lossCause(reason: string): string {
+  if (reason.startsWith("internal:")) return "internal"
+  return reason.startsWith("SIGKILL") ? "unkillable" : "service-ended"
 }

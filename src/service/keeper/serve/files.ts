@@ -1,4 +1,4 @@
-import type { SettingFiles } from "../../../cli/setting-files.ts"
+import type { SettingFiles } from "../../../cli/context.ts"
 import type { Config } from "../../../config/config.ts"
 import { readTlsMaterial } from "../../gateway/listen/tls-material.ts"
 import { redactionOf, tlsFiles } from "./settings.ts"

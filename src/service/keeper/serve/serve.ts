@@ -6,7 +6,7 @@ import { CollectionPace } from "../../os/collection-pace.ts"
 import { signalNumber } from "../../os/signals.ts"
 import { spawnGateway } from "../../os/spawn-gateway.ts"
 import type { Forest } from "../../os/trees/forest.ts"
-import { rememberTrees } from "../../os/trees/remember-trees.ts"
+import { rememberTrees } from "../../os/trees/tree-memory.ts"
 import { JournalFullError } from "../../storage/journal/journal-failure.ts"
 import type { StateDirectory } from "../../storage/state-directory.ts"
 import { startNote } from "../audit/audit-notes.ts"
@@ -20,7 +20,6 @@ import { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import { keeperReport } from "../reports/keeper-report.ts"
 import { type EnduringJournal, enduringJournal } from "../supervision/enduring-journal.ts"
 import { supervisionEvents } from "../supervision/supervision-events.ts"
-import { every } from "./every.ts"
 import { goOn, handedOverBy, reportUpgrade } from "./go-on.ts"
 import type { Machine } from "./machine.ts"
 import { openService } from "./open.ts"
@@ -247,4 +246,17 @@ function isIdle(keeper: Keeper, gateway: GatewayProcess): boolean {
 
 function isJournalFull(error: unknown): boolean {
   return error instanceof JournalFullError
+}
+
+/** What fails once, for want of descriptors or space say, may work the next time. */
+function every(periodMs: number, log: Log, run: () => unknown): Disposable {
+  const attempt = () => {
+    try {
+      run()
+    } catch (error) {
+      log.error({ err: error }, "housekeeping failed")
+    }
+  }
+  const timer = setInterval(attempt, periodMs)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }

@@ -1,7 +1,8 @@
 import type { ExecutionEvent } from "../../../execution/state.ts"
-import type { Failure } from "../../../protocol/failure.ts"
-import { redactMessage } from "../audit/redact-message.ts"
+import { fail } from "../../../lib/result.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { Redaction } from "../ports.ts"
+import { redactMessage } from "../redact.ts"
 
 /** Why an execution that was accepted could not be started after all, as its record says it. */
 export function startFailed(
@@ -18,3 +19,21 @@ export function startFailed(
     message,
   }
 }
+
+/** Why the service as a whole starts nothing at the moment. */
+
+export const diskFull = fail(
+  failure("DISK_FULL", "The service's disk is full: free some space, then try again."),
+)
+
+export const shuttingDown = fail(
+  failure("SHUTTING_DOWN", "The service is shutting down: nothing new is started."),
+)
+
+export const beingUpgraded = fail(
+  failure(
+    "SHUTTING_DOWN",
+    "The service is being upgraded: nothing is started for a moment. Try again in a second.",
+    { retry_after: 1 },
+  ),
+)

@@ -6,8 +6,7 @@ import type { AdoptedFacts, Child } from "../../keeper/ports.ts"
 import type { Waited } from "../libc.ts"
 import type { Reaper } from "../reaper.ts"
 import { signalName } from "../signals.ts"
-import type { Containment, Enclosure } from "../trees/containment.ts"
-import { endAtOnce } from "../trees/end-at-once.ts"
+import { type Containment, type Enclosure, endAtOnce } from "../trees/containment.ts"
 import { masterStdio, pipeStdio, type Stdio } from "./stdio.ts"
 
 /**

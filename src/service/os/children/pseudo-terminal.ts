@@ -4,7 +4,7 @@ import type { ChildInput, ChildOutput } from "../../keeper/ports.ts"
 import { duplicate } from "../libc.ts"
 import { descriptorsOf, openMasters } from "../own-descriptors.ts"
 import { PipeInput } from "./pipe-input.ts"
-import { quietTurns, takeFromBun } from "./take-from-bun.ts"
+import { quietTurns, takeFromBun } from "./pipe-output.ts"
 
 /**
  * The master side of a pseudo-terminal. Its output cannot be made to wait: what the child writes is
@@ -108,5 +108,37 @@ function unbounded(terminal: Bun.Terminal): ChildInput {
       return bytes.length
     },
     close: () => undefined,
+  }
+}
+
+const endOfTransmission = 4
+const lineFeed = 10
+
+/** What is typed on a terminal. It has no end of input but the character that says so. */
+export class TerminalInput implements ChildInput {
+  readonly #master: Pick<ChildInput, "write">
+  #isInsideLine: boolean
+
+  constructor(master: Pick<ChildInput, "write">, isInsideLine = false) {
+    this.#master = master
+    this.#isInsideLine = isInsideLine
+  }
+
+  get isInsideLine(): boolean {
+    return this.#isInsideLine
+  }
+
+  async write(bytes: Uint8Array): Promise<number> {
+    const taken = await this.#master.write(bytes)
+    if (taken > 0) this.#isInsideLine = bytes[taken - 1] !== lineFeed
+    return taken
+  }
+
+  /** Inside a line, the first such character only hands the child what was typed so far. */
+  close(): void {
+    const times = this.#isInsideLine ? 2 : 1
+    this.#isInsideLine = false
+    // What does not fit before the terminal is closed has nobody left to read it.
+    void this.#master.write(new Uint8Array(times).fill(endOfTransmission))
   }
 }

@@ -1,10 +1,9 @@
 import type { HandedChild, HandedOutput } from "../../../execution/handover.ts"
 import type { Child, ChildInput, ChildOutput } from "../../keeper/ports.ts"
-import { duplicate, setTerminalSize } from "../libc.ts"
-import { countIfLarge } from "./large-pipes.ts"
+import { duplicate, growPipe, pipeBytes, setTerminalSize } from "../libc.ts"
 import { PipeInput } from "./pipe-input.ts"
 import { PipeOutput } from "./pipe-output.ts"
-import { TerminalInput } from "./terminal-input.ts"
+import { TerminalInput } from "./pseudo-terminal.ts"
 
 /** How the keeper is connected with a child. */
 export type Stdio = Pick<Child, "outputs" | "input" | "resize"> & {
@@ -86,4 +85,33 @@ const endedOutput: ChildOutput = {
 const closedInput: ChildInput = {
   write: () => Promise.resolve(0),
   close: () => undefined,
+}
+
+const usualBytes = 65_536
+const largeBytes = 262_144
+const mostLarge = 8
+let large = 0
+
+// An unprivileged user's quota is small: there every pipe keeps the kernel's 64 KiB.
+const mayGrow = process.getuid?.() === 0
+
+/**
+ * Makes a pipe large while few are: a flood is then read in large pieces, at less cost. Some pieces
+ * of each pipe are in memory at a time, so that sixty large ones took the keeper to 135 MB.
+ */
+export function enlarge(readFd: number): void {
+  if (mayGrow && large < mostLarge) growPipe(readFd, largeBytes)
+}
+
+/** Counts a pipe among the large ones, if it is one, until disposed. */
+function countIfLarge(readFd: number): Disposable {
+  const share = pipeBytes(readFd) > usualBytes ? 1 : 0
+  large += share
+  let isGivenBack = false
+  return {
+    [Symbol.dispose]() {
+      if (!isGivenBack) large -= share
+      isGivenBack = true
+    },
+  }
 }

@@ -1,4 +1,5 @@
 import { addressBytes, canonicalAddress, isWildcard, type TcpEnds } from "../../../lib/tcp-ends.ts"
+import { readTcpTable } from "../proc.ts"
 
 const established = "01"
 
@@ -49,3 +50,18 @@ function bytesOf(hex: string): number[] {
 
 /** An IPv4 address inside an IPv6 one. */
 const mappedPrefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255].join()
+
+const listening = "0A"
+
+/** Whether any program of this machine listens on a port, at whichever address. Binds nothing. */
+export function listensOn(port: number): boolean {
+  const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")}`
+  return (["tcp", "tcp6"] as const).some((family) =>
+    readTcpTable(family)
+      .split("\n")
+      .some((line) => {
+        const [, local = "", , state] = line.trim().split(/\s+/)
+        return state === listening && local.endsWith(wanted)
+      }),
+  )
+}

@@ -2,8 +2,7 @@ import type { ExecutionId } from "../../../execution/id.ts"
 import type { ProcessIdentity, Survivor } from "../../../execution/record.ts"
 import type { ProcessTree } from "../../keeper/ports.ts"
 import { type ProcessStat, survivorOf } from "../proc.ts"
-import { signalProcess } from "../signal-process.ts"
-import { SIGCONT, SIGKILL, SIGSTOP } from "../signals.ts"
+import { SIGCONT, SIGKILL, SIGSTOP, signalProcess } from "../signals.ts"
 import type { Forest } from "./forest.ts"
 
 const freezeLimitMs = 5000

@@ -4,8 +4,7 @@ import type { ProcessIdentity, ResourceUse, Survivor } from "../../../execution/
 import { isErrno } from "../../../lib/errno.ts"
 import type { ProcessTree } from "../../keeper/ports.ts"
 import { isAlive, readStat, survivorOf } from "../proc.ts"
-import { signalProcess } from "../signal-process.ts"
-import { SIGKILL } from "../signals.ts"
+import { SIGKILL, signalProcess } from "../signals.ts"
 
 const freezeLimitMs = 5000
 const removeRetryMs = 20

@@ -1,11 +1,17 @@
 import type { HandedContainment } from "../../../execution/handover.ts"
 import type { ExecutionId } from "../../../execution/id.ts"
-import type { ContainmentMode, ProcessIdentity, ResourceUse } from "../../../execution/record.ts"
-import { unknownResourceUse } from "../../../execution/record.ts"
+import {
+  type ContainmentMode,
+  type ProcessIdentity,
+  type ResourceUse,
+  unknownResourceUse,
+} from "../../../execution/record.ts"
 import type { LimitsHeldBy, ResourceLimits } from "../../../execution/spec.ts"
+import { isErrno } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { ProcessTree } from "../../keeper/ports.ts"
 import { rlimitHolders } from "../children/rlimits.ts"
+import { SIGKILL, signalProcess } from "../signals.ts"
 import { BestEffortTree } from "./best-effort-tree.ts"
 import {
   type CgroupBase,
@@ -138,5 +144,30 @@ function bestEffort(forest: Forest, why: string, holders: LimitsHeldBy): Contain
       forest: forest.handOver(),
     }),
     [Symbol.dispose]() {},
+  }
+}
+
+/** What forks faster than it is killed for so long is left to its containment. */
+const mostLooks = 100
+
+/** Who was killed starts nobody any more: it is over when a look finds only those. */
+export function endAtOnce(leader: number, enclosure: Enclosure): void {
+  signalGroup(leader, "SIGKILL")
+  const killed = new Set<number>()
+  for (let look = 0; look < mostLooks; look++) {
+    const found = enclosure.membersNow().filter(({ pid }) => !killed.has(pid))
+    if (found.length === 0) return
+    for (const member of found) {
+      signalProcess(member, SIGKILL)
+      killed.add(member.pid)
+    }
+  }
+}
+
+function signalGroup(leader: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-leader, signal)
+  } catch (error) {
+    if (!isErrno(error, "ESRCH")) throw error // gone already
   }
 }

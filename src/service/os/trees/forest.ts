@@ -2,8 +2,7 @@ import type { HandedForest } from "../../../execution/handover.ts"
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { ProcessIdentity } from "../../../execution/record.ts"
 import { allPids, isAlive, type ProcessStat, readEnvironment, readStat } from "../proc.ts"
-import { signalProcess } from "../signal-process.ts"
-import { SIGKILL, SIGSTOP } from "../signals.ts"
+import { SIGKILL, SIGSTOP, signalProcess } from "../signals.ts"
 
 /** Names the execution in the environment of everything it starts. */
 export const executionMarker = "CC_EXECUTOR_EXECUTION_ID"

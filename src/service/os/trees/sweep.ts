@@ -11,8 +11,7 @@ import {
   readStat,
   survivorOf,
 } from "../proc.ts"
-import { signalProcess } from "../signal-process.ts"
-import { SIGKILL } from "../signals.ts"
+import { SIGKILL, signalProcess } from "../signals.ts"
 import { killCgroup, removeEmptyCgroups } from "./cgroup-tree.ts"
 import { executionMarker } from "./forest.ts"
 import { readTreeMemory } from "./tree-memory.ts"

@@ -4,7 +4,9 @@ import { z } from "zod"
 import { ExecutionId } from "../../../execution/id.ts"
 import { ProcessIdentity } from "../../../execution/record.ts"
 import { isErrno } from "../../../lib/errno.ts"
-import { bootId } from "../proc.ts"
+import { bootId, readStat } from "../proc.ts"
+import type { Containment } from "./containment.ts"
+import type { Forest } from "./forest.ts"
 
 /**
  * What the next keeper, or the gateway when it is left alone, must know to end trees whose keeper
@@ -56,4 +58,20 @@ function parseJson(text: string): unknown {
   } catch {
     return null // cut short by a crash: as good as none
   }
+}
+
+/** Writes down who was seen in which tree, for whoever must end them should the keeper die. */
+export function rememberTrees(
+  stateDir: string,
+  containment: Containment,
+  forest: Forest,
+  gatewayPid: number | null,
+): void {
+  const startTicks = gatewayPid === null ? undefined : readStat(gatewayPid)?.startTicks
+  writeTreeMemory(stateDir, {
+    cgroupBase: containment.cgroupBase,
+    gateway:
+      gatewayPid === null || startTicks === undefined ? null : { pid: gatewayPid, startTicks },
+    seen: forest.isEmpty ? {} : forest.remembered(),
+  })
 }

@@ -1,8 +1,7 @@
 import type { Database, Statement } from "bun:sqlite"
 import { z } from "zod"
 import { ExecutionId } from "../../../execution/id.ts"
-import type { ExecutionRecord } from "../../../execution/record.ts"
-import { type Owned, shareLabels } from "../../../execution/sharing.ts"
+import { type ExecutionRecord, type Owned, shareLabels } from "../../../execution/record.ts"
 import type { ListPage, Looks, Viewer } from "../../gateway/ports.ts"
 import { hasAllLabels, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
 

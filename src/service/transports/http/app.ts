@@ -1,38 +1,37 @@
 import { Hono, type MiddlewareHandler } from "hono"
 import type { Caller } from "../../access/caller.ts"
-import type { Tarpit } from "../../access/tarpit.ts"
+import type { Tarpit } from "../../access/penalties.ts"
 import type { Operations, Refusals } from "../../gateway/ports.ts"
 import { refuse } from "./answer.ts"
-import { connectionOf } from "./connection.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { endpoints } from "./endpoints.ts"
 import { respondToMcp, type ServeMcp } from "./mcp-route.ts"
-import { bodyBudget } from "./middleware/body-budget.ts"
-import { bodyLimit } from "./middleware/body-limit.ts"
-import { thrownError, unknownRoute } from "./middleware/errors.ts"
-import { headRequest } from "./middleware/head-request.ts"
-import { holdRefusals } from "./middleware/hold-refusals.ts"
+import { bodyBudget, bodyLimit } from "./middleware/bodies.ts"
 import { originCheck } from "./middleware/origin-check.ts"
-import { refusalAudit } from "./middleware/refusal-audit.ts"
-import { requestId } from "./middleware/request-id.ts"
-import { requestLog } from "./middleware/request-log.ts"
-import { rpcRefusals } from "./middleware/rpc-refusals.ts"
-import { securityHeaders } from "./middleware/security-headers.ts"
+import {
+  holdRefusals,
+  refusalAudit,
+  rpcRefusals,
+  thrownError,
+  unknownRoute,
+} from "./middleware/refusals.ts"
+import { requestId, requestLog } from "./middleware/request-log.ts"
+import { headRequest, securityHeaders } from "./middleware/security-headers.ts"
 import { openApiDocument } from "./open-api.ts"
-import type {
-  After,
-  Answered,
-  CallerOf,
-  Health,
-  HttpContext,
-  HttpEnvironment,
-  HttpLog,
-  Metrics,
-  Passed,
-  RoutePorts,
+import {
+  type After,
+  type Answered,
+  type CallerOf,
+  connectionOf,
+  type Health,
+  type HttpContext,
+  type HttpEnvironment,
+  type HttpLog,
+  type Metrics,
+  type Passed,
+  type RoutePorts,
 } from "./ports.ts"
 import { type StreamLimits, StreamPlaces } from "./streams/stream-places.ts"
-import { afterTimer } from "./timer.ts"
 
 export type HttpAppOptions = {
   operations: Operations
@@ -151,4 +150,9 @@ function knownCaller(c: HttpContext, operationId: string): Caller {
   const caller = c.get("caller")
   if (caller === null) throw new Error(`${operationId} has nobody who asks`)
   return caller
+}
+
+export const afterTimer: After = (delayMs, run) => {
+  const timer = setTimeout(run, delayMs)
+  return { [Symbol.dispose]: () => clearTimeout(timer) }
 }

@@ -5,9 +5,8 @@ import { parseJson } from "../../../protocol/parse-json.ts"
 import type { Caller } from "../../access/caller.ts"
 import { noLongerGood } from "../../access/permission.ts"
 import { type HttpFailure, refuse } from "./answer.ts"
-import { connectionOf } from "./connection.ts"
 import { McpExchange } from "./mcp-exchange.ts"
-import type { After, HttpContext } from "./ports.ts"
+import { type After, connectionOf, type HttpContext } from "./ports.ts"
 import type { StreamPlaces } from "./streams/stream-places.ts"
 
 /** Answers what came to `/mcp`, until the request's signal says that nobody waits any more. */

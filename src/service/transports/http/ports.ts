@@ -66,3 +66,9 @@ export type RoutePorts = {
   /** For a body that goes on: it takes this over, and disposes it at its end. */
   place: DisposableStack
 }
+
+/** Hono's types promise an environment, but without one given to `fetch` there is none. */
+export function connectionOf(c: HttpContext): Connection {
+  const given: Connection | undefined = c.env
+  return given ?? {}
+}

@@ -1,11 +1,10 @@
 import { z } from "zod"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { checkParams } from "../../../protocol/check-params.ts"
+import { checkParams, issuesText, unfitParams } from "../../../protocol/check-params.ts"
 import { failure } from "../../../protocol/failure.ts"
 import { methods } from "../../../protocol/methods.ts"
 import type { PolicyKind } from "../../../protocol/notifications.ts"
 import { type JsonFault, parseJson } from "../../../protocol/parse-json.ts"
-import { issuesText, unfitParams } from "../../../protocol/unfit-params.ts"
 import type { HttpFailure } from "./answer.ts"
 import type { HttpContext } from "./ports.ts"
 
@@ -82,4 +81,10 @@ function readJson(bytes: ArrayBuffer): Result<unknown, JsonFault> {
     if (error instanceof TypeError) return fail("not JSON")
     throw error
   }
+}
+
+/** A native method's parameters as the body of a request whose path names the execution. */
+export function bodyOf(params: z.ZodObject): z.ZodObject {
+  const fields = Object.entries(params.shape).filter(([name]) => name !== "execution_id")
+  return z.object(Object.fromEntries(fields))
 }

@@ -1,6 +1,8 @@
 import {
   type CallToolRequest,
   type CallToolResult,
+  type CompleteRequest,
+  type CompleteResult,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
@@ -9,20 +11,33 @@ import {
 import { z } from "zod"
 import { fail } from "../../../lib/result.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
-import { complete } from "./completion.ts"
-import { instructions } from "./instructions.ts"
-import { noteRefusal } from "./note-refusal.ts"
-import { notingRefusals } from "./noting-refusals.ts"
+import { permit } from "../../access/permission.ts"
+import { noteRefusal, notingRefusals } from "./note-refusal.ts"
 import type { McpScope } from "./ports.ts"
 import { getPrompt, prompts } from "./prompts.ts"
 import { readResourceUri } from "./resources/resource-uri.ts"
-import { listResources, readResource, templates } from "./resources/resources.ts"
-import { readTaskId } from "./tasks/task.ts"
-import { TaskAnsweringServer } from "./tasks/task-answers.ts"
+import { listResources, readResource, refusedRead, templates } from "./resources/resources.ts"
+import { readTaskId, TaskAnsweringServer } from "./tasks/task-answers.ts"
 import { cancelTask, getTask, TaskParams, taskCreated, updateTask } from "./tasks/tasks.ts"
 import { callOf, tasksExtension } from "./tools/call.ts"
 import { answerResult, failedCall, type ToolAnswer } from "./tools/tool.ts"
 import { tools } from "./tools/tools.ts"
+
+/** What a model is told about this server before it uses it. */
+const instructions = `\
+cc-executor runs commands that may take seconds or hours, and loses nothing of them.
+
+How to use it:
+1. \`start\` a command: it answers at once with an execution_id.
+2. \`wait\` with that id until \`ended\` is true. Each call waits at most 45 seconds and shows the
+   newest output; "still running" is no error, call it again.
+3. \`output\` reads what it wrote: page by page, the last lines, or the lines that match a pattern.
+For something short, \`run\` does all three in one call.
+
+An execution belongs to nobody's connection: it goes on when a call is cut off, when you are
+disconnected, and when the client is restarted. \`list\` finds it again. Only \`cancel\` ends it, or
+a timeout that was set for it. \`succeeded\` is true for exit code 0 and nothing else; before you
+report that something passed, \`verify\` it against the record.`
 
 export type McpEra = "legacy" | "modern"
 
@@ -125,3 +140,25 @@ function handleTasks(server: Server, scope: McpScope): void {
 }
 
 const taskMethods = { "tasks/get": getTask, "tasks/cancel": cancelTask, "tasks/update": updateTask }
+
+const mostSuggested = 100
+
+/** Which arguments are the id of an execution, by prompt and by template alike. */
+const ids: ReadonlySet<string> = new Set(["id", "execution_id"])
+
+/** Suggests the newest executions whose id begins as given. */
+async function complete(
+  { operations, caller }: McpScope,
+  { argument }: CompleteRequest["params"],
+): Promise<CompleteResult> {
+  const permitted = permit(caller, "read")
+  if (!permitted.ok) throw refusedRead(permitted.failure)
+  if (!ids.has(argument.name)) return { completion: { values: [], total: 0, hasMore: false } }
+  const page = await operations.list(caller, { limit: mostSuggested })
+  if (!page.ok) throw refusedRead(page.failure)
+  const values = page.value.executions
+    .map(({ execution_id }) => execution_id)
+    .filter((id) => id.startsWith(argument.value))
+  const hasMore = page.value.cursor !== undefined
+  return { completion: { values, hasMore } }
+}

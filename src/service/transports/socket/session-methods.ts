@@ -1,9 +1,8 @@
 import type { z } from "zod"
 import { hasEnded } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { checkParams } from "../../../protocol/check-params.ts"
-import type { Encoding } from "../../../protocol/execute.ts"
-import { executeResultOf } from "../../../protocol/execute-result.ts"
+import { checkParams, unfitParams } from "../../../protocol/check-params.ts"
+import { type Encoding, executeResultOf } from "../../../protocol/execute.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import {
@@ -16,7 +15,6 @@ import {
   type Role,
 } from "../../../protocol/methods.ts"
 import type { PolicyKind } from "../../../protocol/notifications.ts"
-import { unfitParams } from "../../../protocol/unfit-params.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Operations, OutputFeed } from "../../gateway/ports.ts"
 import { type SubscriberSocket, Subscription } from "./subscription.ts"

@@ -11,8 +11,8 @@ import {
   readRequest,
   resultMessage,
 } from "../../../protocol/json-rpc.ts"
+import { mostRequests, tooManyAtOnce } from "../../../protocol/limits.ts"
 import { isMethodName } from "../../../protocol/methods.ts"
-import { mostRequests, tooManyAtOnce } from "../../../protocol/requests-at-once.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Driver, Operations, Refusals } from "../../gateway/ports.ts"
 import type { Connection } from "./connection.ts"

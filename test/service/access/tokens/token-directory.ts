@@ -6,7 +6,7 @@ import { ok, type Result } from "../../../../src/lib/result.ts"
 import { changeTokens } from "../../../../src/service/access/tokens/change-tokens.ts"
 import { tokenText } from "../../../../src/service/access/tokens/token.ts"
 import type { TokenEntry } from "../../../../src/service/access/tokens/token-entry.ts"
-import { tokenFilePath } from "../../../../src/service/access/tokens/token-file-path.ts"
+import { tokenFilePath } from "../../../../src/service/access/tokens/token-file.ts"
 import {
   makeToken,
   revokeTokens,

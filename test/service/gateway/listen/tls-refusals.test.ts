@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { refusalTally } from "../../../../src/service/gateway/listen/tls-refusals.ts"
+import { refusalTally } from "../../../../src/service/gateway/listen/tls-door.ts"
 import { QuietLog } from "../../../support/quiet-log.ts"
 import { until } from "../../../support/until.ts"
 

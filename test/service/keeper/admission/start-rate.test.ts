@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { StartRate } from "../../../../src/service/keeper/admission/start-rate.ts"
+import { StartRate } from "../../../../src/service/keeper/admission/admission.ts"
 import { ManualClock } from "../../../support/manual-clock.ts"
 
 function taken(rate: StartRate, principal: string, times: number): number[] {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import { StopCause } from "../../../../src/execution/state.ts"
-import { KeeperMetrics } from "../../../../src/service/keeper/reports/keeper-metrics.ts"
 import {
   allOutcomeLabels,
+  KeeperMetrics,
   outcomeLabels,
-} from "../../../../src/service/keeper/reports/outcome-labels.ts"
+} from "../../../../src/service/keeper/reports/keeper-metrics.ts"
 import { catalogue } from "../../../../src/service/metrics/catalogue.ts"
 import { textFormat } from "../../../../src/service/metrics/text-format.ts"
 import { ManualClock } from "../../../support/manual-clock.ts"

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { maySee } from "../../../../src/service/access/ownership.ts"
+import { maySee } from "../../../../src/service/access/permission.ts"
 import { listPage } from "../../../../src/service/gateway/operations/list-page.ts"
 import type { JournalReader, Viewer } from "../../../../src/service/gateway/ports.ts"
 import { visibleSql } from "../../../../src/service/storage/journal/visible-executions.ts"

@@ -1,8 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import { type KnownNames, originChecker } from "../../../access/origin.ts"
 import { refuse } from "../answer.ts"
-import { connectionOf } from "../connection.ts"
-import type { HttpEnvironment } from "../ports.ts"
+import { connectionOf, type HttpEnvironment } from "../ports.ts"
 
 export function originCheck(known: KnownNames): MiddlewareHandler<HttpEnvironment> {
   const checkOrigin = originChecker(known)

@@ -18,3 +18,12 @@ export const securityHeaders: MiddlewareHandler<HttpEnvironment> = async (c, nex
     if (!c.res.headers.has(name)) c.res.headers.set(name, value)
   }
 }
+
+/**
+ * Hono answers HEAD with what GET would, and drops the body without cancelling it: a stream would
+ * keep its feed for ever.
+ */
+export const headRequest: MiddlewareHandler<HttpEnvironment> = async (c, next) => {
+  await next()
+  if (c.req.raw.method === "HEAD") await c.res.body?.cancel()
+}

@@ -6,7 +6,7 @@ import type { Endpoint } from "../endpoint.ts"
 import { labelsInQuery, readLabels } from "../query-fields.ts"
 import { readQuery } from "../request.ts"
 import { ChangeEvents } from "../streams/change-events.ts"
-import { eventResponse } from "../streams/event-stream.ts"
+import { eventResponse } from "../streams/pulled-body.ts"
 
 const EventsQuery = z.object({ label: labelsInQuery })
 

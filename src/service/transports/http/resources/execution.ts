@@ -1,9 +1,8 @@
 import { ExecutionView, viewOf } from "../../../../protocol/execution-view.ts"
 import { ControlParams, ControlResult, methods } from "../../../../protocol/methods.ts"
 import { answer, refuse } from "../answer.ts"
-import { bodyOf } from "../body-of.ts"
 import { type Endpoint, json } from "../endpoint.ts"
-import { readExecutionId, readParams } from "../request.ts"
+import { bodyOf, readExecutionId, readParams } from "../request.ts"
 
 export const getExecution: Endpoint = {
   method: "get",

@@ -1,7 +1,6 @@
 import { z } from "zod"
 import { fail, type Result } from "../../../../lib/result.ts"
-import { ExecuteParams, ExecuteResult } from "../../../../protocol/execute.ts"
-import { executeResultOf } from "../../../../protocol/execute-result.ts"
+import { ExecuteParams, ExecuteResult, executeResultOf } from "../../../../protocol/execute.ts"
 import { failure } from "../../../../protocol/failure.ts"
 import { methods } from "../../../../protocol/methods.ts"
 import type { PolicyKind } from "../../../../protocol/notifications.ts"

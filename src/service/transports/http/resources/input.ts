@@ -4,11 +4,10 @@ import { failure } from "../../../../protocol/failure.ts"
 import { InputParams, InputResult, maxInputBytes } from "../../../../protocol/methods.ts"
 import type { Operations } from "../../../gateway/ports.ts"
 import { answer, type HttpFailure, refuse } from "../answer.ts"
-import { bodyOf } from "../body-of.ts"
 import { type Endpoint, json } from "../endpoint.ts"
 import type { HttpContext } from "../ports.ts"
 import { booleanInQuery, numberInQuery } from "../query-fields.ts"
-import { mediaType, readExecutionId, readParams, readQuery } from "../request.ts"
+import { bodyOf, mediaType, readExecutionId, readParams, readQuery } from "../request.ts"
 
 const fields = InputParams.shape
 const InputQuery = z.object({

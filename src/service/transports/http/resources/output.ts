@@ -12,9 +12,8 @@ import type { Content, Endpoint } from "../endpoint.ts"
 import type { HttpContext, RoutePorts } from "../ports.ts"
 import { booleanInQuery } from "../query-fields.ts"
 import { parse, readExecutionId, readQuery } from "../request.ts"
-import { eventResponse } from "../streams/event-stream.ts"
 import { idAfterEnd, OutputEvents } from "../streams/output-events.ts"
-import { pulledBody } from "../streams/pulled-body.ts"
+import { eventResponse, pulledBody } from "../streams/pulled-body.ts"
 import { RawOutput } from "../streams/raw-output.ts"
 
 const OutputQuery = z.object({

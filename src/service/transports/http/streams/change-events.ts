@@ -2,8 +2,7 @@ import type { ExecutionRecord } from "../../../../execution/record.ts"
 import { Bell } from "../../../../lib/bell.ts"
 import { viewOf } from "../../../../protocol/execution-view.ts"
 import type { After } from "../ports.ts"
-import { eventPiece, heartbeat, heartbeatMs, openingPiece } from "./event-stream.ts"
-import type { Pieces } from "./pulled-body.ts"
+import { eventPiece, heartbeat, heartbeatMs, openingPiece, type Pieces } from "./pulled-body.ts"
 
 /** Who is further behind is disconnected: it lists, watches again, and has missed nothing. */
 const mostWaiting = 1000

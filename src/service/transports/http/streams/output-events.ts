@@ -5,9 +5,8 @@ import { completedOf } from "../../../../protocol/notifications.ts"
 import { outputChunk } from "../../../../protocol/output-chunk.ts"
 import type { FeedEvent, OutputFeed } from "../../../gateway/ports.ts"
 import type { After } from "../ports.ts"
-import { eventPiece, heartbeat, heartbeatMs, openingPiece } from "./event-stream.ts"
 import { FeedWalk, type WalkOptions } from "./feed-walk.ts"
-import type { Pieces } from "./pulled-body.ts"
+import { eventPiece, heartbeat, heartbeatMs, openingPiece, type Pieces } from "./pulled-body.ts"
 
 /**
  * The id of `completed`. Browsers reconnect when a stream ends and say the last id they saw: with

@@ -6,8 +6,7 @@ import type { OutputChunk } from "../../../../protocol/methods.ts"
 import type { McpScope } from "../ports.ts"
 import { FoundLines } from "./found-lines.ts"
 import { added, type Missing, mostReadBytes, readOutput } from "./output-page.ts"
-import { type LinePlace, SearchedLines } from "./searched-lines.ts"
-import { Slices } from "./slices.ts"
+import { type LinePlace, SearchedLines, Slices } from "./searched-lines.ts"
 
 export type SearchRequest = {
   executionId: string

@@ -12,7 +12,7 @@ import { happenedTo, toldExecution } from "../told-execution.ts"
 import { declaresTasks, tasksExtension } from "../tools/call.ts"
 import { ran, ShownBytes } from "../tools/run.ts"
 import { answerOf, answerResult, failedCall } from "../tools/tool.ts"
-import { readTaskId, type TaskCreated, taskIdOf } from "./task.ts"
+import { readTaskId, type TaskCreated, taskIdOf } from "./task-answers.ts"
 
 /** A task is an execution: what is known of it is in the journal, and outlives any gateway. */
 

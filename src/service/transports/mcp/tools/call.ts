@@ -2,13 +2,18 @@ import { SdkError, type ServerContext } from "@modelcontextprotocol/server"
 import { z } from "zod"
 import { fail, ok, type Result } from "../../../../lib/result.ts"
 import { checkParams } from "../../../../protocol/check-params.ts"
+import { ExecuteParams } from "../../../../protocol/execute.ts"
 import { type Failure, failure } from "../../../../protocol/failure.ts"
-import { CallerDefaults } from "../../../../protocol/mcp-meta.ts"
 import {
   callerDefaultsMeta,
   idempotencyKeyMeta,
   waitedMeta,
 } from "../../../../protocol/mcp-meta-keys.ts"
+
+/** What is under `callerDefaultsMeta`. */
+const { cwd, env } = ExecuteParams.shape
+const CallerDefaults = z.object({ cwd, env })
+type CallerDefaults = z.infer<typeof CallerDefaults>
 
 /** One `tools/call`, apart from its arguments. */
 export type Call = {

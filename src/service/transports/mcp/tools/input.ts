@@ -3,8 +3,7 @@ import { fail } from "../../../../lib/result.ts"
 import { failure } from "../../../../protocol/failure.ts"
 import { maxInputBytes } from "../../../../protocol/methods.ts"
 import { exampleExecution } from "../told-execution.ts"
-import { executionId } from "./execution-id.ts"
-import { told, tool } from "./tool.ts"
+import { executionId, told, tool } from "./tool.ts"
 
 export const inputTool = tool({
   name: "input",

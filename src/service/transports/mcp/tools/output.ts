@@ -9,9 +9,8 @@ import { searchOutput } from "../output/search-output.ts"
 import type { McpScope } from "../ports.ts"
 import { exampleExecution } from "../told-execution.ts"
 import type { Call } from "./call.ts"
-import { executionId } from "./execution-id.ts"
 import { ShownBytes } from "./run.ts"
-import { type Told, told, tool } from "./tool.ts"
+import { executionId, type Told, told, tool } from "./tool.ts"
 
 const Arguments = z.object({
   execution_id: executionId,

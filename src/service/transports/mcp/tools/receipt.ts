@@ -1,8 +1,7 @@
 import { z } from "zod"
 import { Receipt, SignedReceipt } from "../../../../execution/receipt.ts"
 import { exampleExecution } from "../told-execution.ts"
-import { executionId } from "./execution-id.ts"
-import { told, tool } from "./tool.ts"
+import { executionId, told, tool } from "./tool.ts"
 
 export const receiptTool = tool({
   name: "receipt",

@@ -5,8 +5,7 @@ import { viewOf } from "../../../../protocol/execution-view.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
 import { exampleExecution, sentenceOf, ToldExecution, toldExecution } from "../told-execution.ts"
-import { executionId } from "./execution-id.ts"
-import { type Told, told, tool } from "./tool.ts"
+import { executionId, type Told, told, tool } from "./tool.ts"
 import { waitForEnd } from "./wait-for-end.ts"
 
 const Target = z.object({ execution_id: executionId })

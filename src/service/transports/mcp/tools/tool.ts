@@ -5,11 +5,10 @@ import type {
 } from "@modelcontextprotocol/server"
 import { z } from "zod"
 import { fail, ok, type Result } from "../../../../lib/result.ts"
-import { checkParams } from "../../../../protocol/check-params.ts"
+import { checkParams, issuesText, unfitParams } from "../../../../protocol/check-params.ts"
 import { type Failure, wireError } from "../../../../protocol/failure.ts"
-import { issuesText, unfitParams } from "../../../../protocol/unfit-params.ts"
 import type { McpScope } from "../ports.ts"
-import type { TaskCreated } from "../tasks/task.ts"
+import type { TaskCreated } from "../tasks/task-answers.ts"
 import type { Call } from "./call.ts"
 import { whatNext } from "./what-next.ts"
 
@@ -144,3 +143,9 @@ function shorten(part: z.core.JSONSchema.BaseSchema): void {
   delete part.maxItems
   if (part.format === "date-time") delete part.pattern
 }
+
+export const executionId = z
+  .string()
+  .min(1)
+  .max(64)
+  .describe("as `start` or `list` gave it; a unique beginning of it will do")

@@ -3,8 +3,7 @@ import { Claim, Verdict } from "../../../../execution/verdict.ts"
 import { fail } from "../../../../lib/result.ts"
 import { failure } from "../../../../protocol/failure.ts"
 import { exampleExecution } from "../told-execution.ts"
-import { executionId } from "./execution-id.ts"
-import { told, tool } from "./tool.ts"
+import { executionId, told, tool } from "./tool.ts"
 
 export const verifyTool = tool({
   name: "verify",

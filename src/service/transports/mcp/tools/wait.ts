@@ -3,8 +3,7 @@ import { hasEnded } from "../../../../execution/record.ts"
 import { viewOf } from "../../../../protocol/execution-view.ts"
 import { newestOutput } from "../output/newest-output.ts"
 import { exampleExecution, sentenceOf, ToldExecution, toldExecution } from "../told-execution.ts"
-import { executionId } from "./execution-id.ts"
-import { told, tool } from "./tool.ts"
+import { executionId, told, tool } from "./tool.ts"
 import { waitForEnd } from "./wait-for-end.ts"
 
 const longestWaitS = 45

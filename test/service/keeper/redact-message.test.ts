@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { redactMessage } from "../../../../src/service/keeper/audit/redact-message.ts"
-import { compileRedaction } from "../../../../src/service/redaction/redaction.ts"
+import { redactMessage } from "../../../src/service/keeper/redact.ts"
+import { compileRedaction } from "../../../src/service/redaction/redaction.ts"
 
 const begin = "-----BEGIN PRIVATE KEY-----"
 

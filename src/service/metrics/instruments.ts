@@ -1,4 +1,4 @@
-import type { Distribution } from "../../protocol/metric-samples.ts"
+import type { Distribution, MetricSample } from "../../protocol/metric-samples.ts"
 
 /** How often values were up to each of some bounds. To observe one allocates nothing. */
 export class Histogram {
@@ -34,3 +34,22 @@ export const shortSeconds = [
 export const longSeconds = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800,
 ] as const
+
+/** Counts by the value of one label. Those that are known beforehand are told as zero, too. */
+export class Tally<Key extends string> {
+  readonly #label: string
+  readonly #counts = new Map<Key, number>()
+
+  constructor(label: string, known: readonly Key[]) {
+    this.#label = label
+    for (const key of known) this.#counts.set(key, 0)
+  }
+
+  add(key: Key, count = 1): void {
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count)
+  }
+
+  samples(): MetricSample[] {
+    return [...this.#counts].map(([key, value]) => ({ labels: { [this.#label]: key }, value }))
+  }
+}

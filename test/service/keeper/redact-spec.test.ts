@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
-import { ExecuteParams } from "../../../../src/protocol/execute.ts"
-import { Keeper } from "../../../../src/service/keeper/keeper.ts"
-import { redactSpec } from "../../../../src/service/keeper/starting/redact-spec.ts"
-import { compileRedaction } from "../../../../src/service/redaction/redaction.ts"
-import { ManualClock } from "../../../support/manual-clock.ts"
-import { sampleSpec } from "../../../support/sample-record.ts"
-import { keeperPorts, keeperSettings } from "../../../support/scripted-keeper.ts"
+import { ExecuteParams } from "../../../src/protocol/execute.ts"
+import { Keeper } from "../../../src/service/keeper/keeper.ts"
+import { redactSpec } from "../../../src/service/keeper/redact.ts"
+import { compileRedaction } from "../../../src/service/redaction/redaction.ts"
+import { ManualClock } from "../../support/manual-clock.ts"
+import { sampleSpec } from "../../support/sample-record.ts"
+import { keeperPorts, keeperSettings } from "../../support/scripted-keeper.ts"
 
 function patterns(text: string) {
   const compiled = compileRedaction([{ name: null, text }])

@@ -1,8 +1,19 @@
 import type { MiddlewareHandler } from "hono"
+import { bodyLimit as limitBody } from "hono/body-limit"
 import { HeldBy } from "../../../../lib/held-by.ts"
 import { failure } from "../../../../protocol/failure.ts"
-import { refuse } from "../answer.ts"
+import { type HttpFailure, refuse } from "../answer.ts"
 import type { HttpEnvironment } from "../ports.ts"
+
+export function bodyLimit(maxBytes: number): MiddlewareHandler<HttpEnvironment> {
+  const tooLarge: HttpFailure = {
+    ...failure("INVALID_REQUEST", `The body is larger than ${maxBytes} bytes.`, {
+      limit_bytes: maxBytes,
+    }),
+    httpStatus: 413,
+  }
+  return limitBody({ maxSize: maxBytes, onError: () => refuse(tooLarge) })
+}
 
 /** Bodies that are here at the same time, whole or on their way: of one principal, and of all. */
 const mostOfOneBytes = 24 * 1024 * 1024
