@@ -1,6 +1,6 @@
-import { unreadinessReasons } from "../src/gateway/readiness.ts"
-import { allOutcomeLabels } from "../src/keeper/outcome-labels.ts"
-import { catalogue } from "../src/metrics/catalogue.ts"
+import { unreadinessReasons } from "../src/service/gateway/reports/readiness.ts"
+import { allOutcomeLabels } from "../src/service/keeper/reports/keeper-metrics.ts"
+import { catalogue } from "../src/service/metrics/catalogue.ts"
 
 /** The reference of every metric there is. */
 export function metricsPage(): string {
@@ -11,7 +11,7 @@ function introduction(): string {
   return [
     "# Metrics",
     "",
-    "<!-- Made by scripts/generate-docs.ts from src/metrics/catalogue.ts: change it there. -->",
+    "<!-- Made by scripts/generate-docs.ts: change src/service/metrics/catalogue.ts instead. -->",
     "",
     "What `GET /metrics` tells, in this order. How to get at it, and what to look at first, is in",
     "[observability](observability.md).",

@@ -1,9 +1,9 @@
 import type { z } from "zod"
-import { type JsonSchema, jsonSchemas } from "../src/http/json-schema.ts"
 import { ExecutionView } from "../src/protocol/execution-view.ts"
 import { Reason, WireError, wireCodes } from "../src/protocol/failure.ts"
 import { GapNotice, methods, OutputChunk } from "../src/protocol/methods.ts"
 import { notifications } from "../src/protocol/notifications.ts"
+import { type JsonSchema, jsonSchemas } from "../src/service/transports/http/json-schema.ts"
 
 const prefix = "#/$defs/"
 

@@ -3,7 +3,7 @@ import { homedir } from "node:os"
 import { version as sourceVersion } from "../package.json"
 import { refusedPlatform } from "./cli/refused-platform.ts"
 import { withoutRuntimeVariables } from "./cli/runtime-variables.ts"
-import type { ManagedState } from "./process/managed-state.ts"
+import type { ManagedState } from "./service/os/managed-state.ts"
 
 // Set by the build; running from source there are none.
 declare const BUILD_VERSION: string | undefined
@@ -35,11 +35,11 @@ async function main(argv: readonly string[]): Promise<number> {
     return 1
   }
   if (argv[0] === "__gateway") {
-    const { serveGateway } = await import("./gateway/serve.ts")
+    const { serveGateway } = await import("./service/gateway/serve/serve.ts")
     return serveGateway({ commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source" })
   }
   if (argv[0] === "__upgrade-check") {
-    const { answerUpgradeCheck } = await import("./keeper/serve-upgrade-check.ts")
+    const { answerUpgradeCheck } = await import("./service/keeper/serve/upgrade-check.ts")
     return answerUpgradeCheck(version())
   }
   const { dispatch } = await import("./cli/dispatch.ts")
@@ -56,8 +56,8 @@ async function main(argv: readonly string[]): Promise<number> {
     build,
     self: howToStartThis(),
     async serve(config, options) {
-      const { serve } = await import("./keeper/serve.ts")
-      const { tellServiceManager } = await import("./process/managed-state.ts")
+      const { serve } = await import("./service/keeper/serve/serve.ts")
+      const { tellServiceManager } = await import("./service/os/managed-state.ts")
       const self = howToStartThis()
       const cwd = process.cwd()
       const own = { version: build.version, self, env, cwd, args: argv, takeOver }
@@ -66,11 +66,11 @@ async function main(argv: readonly string[]): Promise<number> {
       return serve(config, { ...options, ...own, tellManager })
     },
     async decide(config, request) {
-      const { decide } = await import("./keeper/decide.ts")
+      const { decide } = await import("./service/keeper/serve/decide.ts")
       return decide(config, request, { env, cwd: process.cwd() })
     },
     async examineFiles(config) {
-      const { examineFiles } = await import("./keeper/serve-files.ts")
+      const { examineFiles } = await import("./service/keeper/serve/files.ts")
       return examineFiles(config)
     },
   })
@@ -86,7 +86,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 async function receivedTakeOver(env: NodeJS.ProcessEnv) {
   if (env["CC_EXECUTOR_TAKE_OVER"] === undefined) return null
-  const { receiveTakeOver } = await import("./keeper/serve-take-over.ts")
+  const { receiveTakeOver } = await import("./service/keeper/serve/take-over.ts")
   return receiveTakeOver(env)
 }
 

@@ -1,105 +1,20 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
+import { readModuleTable, readModuleTree } from "./support/architecture-document.ts"
 import {
+  absentModules,
   defaultExports,
-  type ImportRules,
+  filesWithoutRow,
   importViolations,
   localTraces,
-  moduleOf,
   nameViolations,
   type SizeRules,
   type Sources,
   sizeViolations,
 } from "./support/architecture-rules.ts"
 
-// A file may always import others of its module. What else a module may import:
-const mayImport: Record<string, string[]> = {
-  execution: [],
-  protocol: ["execution"],
-  config: ["execution", "protocol"],
-  log: ["execution", "protocol"],
-  metrics: ["protocol", "execution"],
-  vector: [],
-  files: ["execution", "protocol"],
-  redaction: ["execution"],
-
-  // Adapters know the ports of those they serve, and nothing else of them.
-  process: ["keeper/ports.ts", "execution"],
-  transcript: ["keeper/ports.ts", "gateway/ports.ts", "execution", "vector"],
-  journal: ["keeper/ports.ts", "gateway/ports.ts", "execution", "files"],
-  audit: ["keeper/ports.ts", "execution", "protocol"],
-  keeper: ["execution", "protocol", "metrics"],
-
-  access: ["execution", "protocol", "files"],
-  claude: ["execution", "protocol"],
-  workflow: ["execution", "protocol"],
-
-  gateway: ["access", "protocol", "execution", "metrics"],
-  http: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow", "metrics"],
-  socket: ["gateway/ports.ts", "access", "protocol", "execution", "claude", "workflow", "vector"],
-  // Searching output is matching patterns in linear time, which redaction knows how to do.
-  mcp: [
-    "gateway/ports.ts",
-    "access",
-    "protocol",
-    "execution",
-    "claude",
-    "workflow",
-    "redaction/line-pattern.ts",
-  ],
-
-  client: ["protocol", "execution"],
-  // Its listeners ask who is at the door, as the service's do; who has which connection is told by
-  // an argument, from `process`.
-  bridge: ["client", "protocol", "access", "execution"],
-  console: ["client", "protocol"],
-  cli: [
-    "client",
-    "bridge",
-    "protocol",
-    "execution",
-    "config",
-    "log",
-    "transcript", // this and the next three: the read side, for offline commands
-    "journal",
-    "audit",
-    "process",
-    "access", // tokens are made and revoked with or without a service
-    "files", // the configuration of MCP clients is written whole
-  ],
-}
-
-// Composition roots put everything together, so they may import everything.
-const free = [
-  "src/main.ts",
-  "src/keeper/serve.ts",
-  "src/keeper/serve-files.ts",
-  "src/keeper/serve-machine.ts",
-  "src/keeper/serve-open.ts",
-  "src/keeper/serve-options.ts",
-  "src/keeper/serve-record.ts",
-  "src/keeper/serve-settings.ts",
-  "src/keeper/serve-go-on.ts",
-  "src/keeper/serve-take-over.ts",
-  "src/keeper/serve-upgrade.ts",
-  "src/keeper/serve-upgrade-check.ts",
-  "src/keeper/decide.ts",
-  "src/keeper/policy-in-force.ts",
-  "src/keeper/policy-watch.ts",
-  "src/gateway/serve.ts",
-  "src/gateway/serve-access.ts",
-  "src/gateway/serve-clients.ts",
-  "src/gateway/serve-mcp.ts",
-  "src/gateway/serve-mcp-doors.ts",
-]
-
-// Pure modules: no package but these; no Bun, Node, process, timers, clock or chance.
-const pure: Record<string, string[]> = { execution: ["zod"], protocol: ["zod"], redaction: [] }
-
-const imports: ImportRules = { mayImport, free, pure }
-
 // A file over 300 lines stands in this list, and even then none is over 400.
-const longFiles: string[] = ["src/keeper/supervision.ts"]
+const longFiles: string[] = ["src/service/keeper/supervision/supervision.ts"]
 const sizes: SizeRules = { softLines: 300, hardLines: 400, columns: 100, longFiles }
 
 // Registries, and folders that exist on one machine: a checkout's, a person's, a tool's.
@@ -111,6 +26,8 @@ const localOnly = [
 ]
 
 const root = join(import.meta.dir, "..")
+const document = await Bun.file(join(root, "docs/architecture.md")).text()
+const imports = readModuleTable(document)
 const trackedFiles = await listFiles()
 const src = await read(trackedFiles.filter((file) => /^src\/.*(?<!\.d)\.ts$/.test(file)))
 const code = await read(trackedFiles.filter((file) => /^(?:src|test|scripts)\/.*\.ts$/.test(file)))
@@ -120,10 +37,21 @@ describe("the source tree", () => {
     expect(importViolations(src, imports)).toEqual([])
   })
 
-  test("has a row in the table for every module", () => {
-    const modules = new Set([...src.keys()].map(moduleOf))
-    modules.delete("main")
-    expect([...modules].filter((name) => mayImport[name] === undefined)).toEqual([])
+  test("has a row in the table for every file", () => {
+    expect(filesWithoutRow(src, imports)).toEqual([])
+  })
+
+  test("has everything that the table names", () => {
+    expect(absentModules(src, imports)).toEqual([])
+  })
+
+  test("has the folders that the document's tree shows, which shows every room", () => {
+    const shown = readModuleTree(document)
+    const folders = new Set([...src.keys()].flatMap((file) => foldersOf(file.replace("src/", ""))))
+    const rooms = [...folders].filter((folder) => folder.split("/").length <= 2)
+
+    expect(shown.filter((folder) => !folders.has(folder))).toEqual([])
+    expect(rooms.filter((folder) => !shown.includes(folder))).toEqual([])
   })
 
   test("names files for what they hold", () => {
@@ -156,32 +84,46 @@ describe("the rules find a planted violation", () => {
     importViolations(new Map([[file, line]]), imports)
 
   test.each([
-    ["a static import", `import { a } from "../http/a.ts"`],
-    ["an import over lines", `import {\n  a,\n  b,\n} from "../http/a.ts"`],
-    ["an import without semicolons", `import a from "./b.ts"\nimport { c } from "../http/a.ts"`],
-    ["a type import", `import type { A } from "../http/a.ts"`],
-    ["a namespace import", `import * as a from "../http/a.ts"`],
-    ["a bare import", `import "../http/a.ts"`],
-    ["a re-export", `export { a } from "../http/a.ts"`],
-    ["a re-export of all", `export * from "../http/a.ts"`],
-    ["a dynamic import", `const a = await import("../http/a.ts")`],
-    ["a dynamic import over lines", `await import(\n  "../http/a.ts",\n)`],
-    ["a type in place", `type A = import("../http/a.ts").A`],
-    ["an import after a pattern", `const q = /["'\`]/\nimport { a } from "../http/a.ts"`],
-    ["an import after a template", "const t = `${`}`} //`\nimport '../http/a.ts'"],
+    ["a static import", `import { a } from "../transports/http/a.ts"`],
+    ["an import over lines", `import {\n  a,\n  b,\n} from "../transports/http/a.ts"`],
+    [
+      "an import without semicolons",
+      `import a from "./b.ts"\nimport { c } from "../transports/http/a.ts"`,
+    ],
+    ["a type import", `import type { A } from "../transports/http/a.ts"`],
+    ["a namespace import", `import * as a from "../transports/http/a.ts"`],
+    ["a bare import", `import "../transports/http/a.ts"`],
+    ["a re-export", `export { a } from "../transports/http/a.ts"`],
+    ["a re-export of all", `export * from "../transports/http/a.ts"`],
+    ["a dynamic import", `const a = await import("../transports/http/a.ts")`],
+    ["a dynamic import over lines", `await import(\n  "../transports/http/a.ts",\n)`],
+    ["a type in place", `type A = import("../transports/http/a.ts").A`],
+    [
+      "an import after a pattern",
+      `const q = /["'\`]/\nimport { a } from "../transports/http/a.ts"`,
+    ],
+    ["an import after a template", "const t = `${`}`} //`\nimport '../transports/http/a.ts'"],
   ])("%s against the table", (_, line) => {
-    expect(oneImport("src/keeper/x.ts", line)).toEqual([
-      "src/keeper/x.ts: keeper may not import http/a.ts",
+    expect(oneImport("src/service/keeper/x.ts", line)).toEqual([
+      "src/service/keeper/x.ts: service/keeper may not import service/transports/http/a.ts",
     ])
   })
 
   test.each([
-    ["src/process/x.ts", `import { a } from "../keeper/admission.ts"`],
-    ["src/http/x.ts", `import { a } from "../gateway/serve.ts"`],
-    ["src/http/x.ts", `import { a } from "../socket/a.ts"`],
-    ["src/gateway/x.ts", `import { a } from "../transcript/a.ts"`],
+    ["src/service/os/x.ts", `import { a } from "../keeper/keeper.ts"`],
+    ["src/service/os/trees/x.ts", `import { a } from "../../keeper/admission/places.ts"`],
+    ["src/service/keeper/x.ts", `import { a } from "./serve/serve.ts"`],
+    ["src/service/keeper/upgrade/x.ts", `import { a } from "../../storage/state-directory.ts"`],
+    ["src/service/transports/http/x.ts", `import { a } from "../../gateway/serve/serve.ts"`],
+    ["src/service/transports/http/x.ts", `import { a } from "../socket/a.ts"`],
+    ["src/service/gateway/x.ts", `import { a } from "../storage/transcript/format.ts"`],
+    ["src/service/storage/x.ts", `import { a } from "../keeper/ports.ts"`],
+    ["src/lib/x.ts", `import { a } from "../execution/a.ts"`],
+    ["src/lib/x.ts", `import { a } from "./delay.ts"`],
     ["src/protocol/x.ts", `import { a } from "../client/a.ts"`],
-    ["src/log.ts", `import { a } from "./config.ts"`],
+    ["src/protocol/x.ts", `import { a } from "../lib/delay.ts"`],
+    ["src/log/x.ts", `import { a } from "../config/config.ts"`],
+    ["src/service/x.ts", `import { a } from "../lib/result.ts"`],
     ["src/novel/x.ts", `import { a } from "../execution/a.ts"`],
     ["src/cli/x.ts", `import { a } from "../../scripts/a.ts"`],
     ["src/cli/x.ts", `import { a } from "./a"`],
@@ -191,6 +133,7 @@ describe("the rules find a planted violation", () => {
     ["src/execution/x.ts", `import { pino } from "pino"`],
     ["src/execution/x.ts", `const a = Bun.env`],
     ["src/execution/x.ts", "const a = `${process.pid}`"],
+    ["src/lib/pattern/x.ts", `import { z } from "zod"`],
     ["src/protocol/x.ts", `setTimeout(run, 5)`],
     ["src/protocol/x.ts", `const a = Date.now()`],
     ["src/protocol/x.ts", `const a = new Date()`],
@@ -198,6 +141,27 @@ describe("the rules find a planted violation", () => {
   ])("%s: %s", (file, line) => {
     expect(oneImport(file, line)).toHaveLength(1)
   })
+
+  test("a row for what does not exist, a name that does not, a file without a row", () => {
+    const sources: Sources = new Map([
+      ["src/cli/a.ts", ""],
+      ["src/novel/b.ts", ""],
+    ])
+    const rules = readModuleTable(
+      ["| module | may import | |", "|---|---|---|", "| `cli`, `old` | `gone/a.ts` | |"].join("\n"),
+    )
+
+    expect(absentModules(sources, rules)).toEqual(["gone/a.ts", "old"])
+    expect(filesWithoutRow(sources, rules)).toEqual(["src/novel/b.ts"])
+  })
+
+  test.each(["| cli | `lib` | |", "| `cli` | lib | |", "| `cli` | | |"])(
+    "a row that cannot be read: %s",
+    (row) => {
+      const table = ["| module | may import | |", "|---|---|---|", row].join("\n")
+      expect(() => readModuleTable(table)).toThrow("says nothing")
+    },
+  )
 
   test("a cycle between files", () => {
     const sources: Sources = new Map([
@@ -238,6 +202,9 @@ describe("the rules find a planted violation", () => {
     expect(sizeViolations(lines(401), excepted)).toHaveLength(1)
     expect(sizeViolations(new Map([[file, "é".repeat(100)]]), sizes)).toEqual([])
     expect(sizeViolations(new Map([[file, "x".repeat(101)]]), sizes)).toHaveLength(1)
+    const path = `"${"../".repeat(30)}a.ts"`
+    expect(sizeViolations(new Map([[file, `import { a } from ${path}`]]), sizes)).toEqual([])
+    expect(sizeViolations(new Map([[file, `import { a, b } from ${path}`]]), sizes)).toHaveLength(1)
   })
 
   // Put together from parts, so that this file holds no such text itself.
@@ -254,14 +221,16 @@ describe("the rules find a planted violation", () => {
 
 describe("the rules leave alone", () => {
   test.each([
-    ["src/keeper/x.ts", `import { a } from "./a.ts"`],
-    ["src/keeper/serve.ts", `import { a } from "../journal/a.ts"`],
-    ["src/main.ts", `import { a } from "./http/a.ts"`],
-    ["src/process/x.ts", `import type { Clock } from "../keeper/ports.ts"`],
-    ["src/transcript/x.ts", `import type { Place } from "../gateway/ports.ts"`],
+    ["src/service/keeper/x.ts", `import { a } from "./a.ts"`],
+    ["src/service/keeper/upgrade/x.ts", `import { a } from "../supervision/a.ts"`],
+    ["src/service/keeper/serve/serve.ts", `import { a } from "../../storage/journal/a.ts"`],
+    ["src/main.ts", `import { a } from "./service/transports/http/a.ts"`],
+    ["src/service/os/trees/x.ts", `import type { Clock } from "../../keeper/ports.ts"`],
+    ["src/service/storage/transcript/x.ts", `import type { Place } from "../../gateway/ports.ts"`],
+    ["src/client/x.ts", `import { delay } from "../lib/delay.ts"`],
     ["src/cli/x.ts", `import { version } from "../../package.json"`],
-    ["src/keeper/x.ts", `// import { a } from "../http/a.ts"`],
-    ["src/keeper/x.ts", `/* import { a } from "../http/a.ts" */`],
+    ["src/service/keeper/x.ts", `// import { a } from "../transports/http/a.ts"`],
+    ["src/service/keeper/x.ts", `/* import { a } from "../transports/http/a.ts" */`],
     ["src/execution/x.ts", `import { z } from "zod" // never Date.now()`],
     ["src/protocol/x.ts", `const method = "process.gap"`],
     ["src/protocol/x.ts", `const method = { process: state.process.pid, at: new Date(ms) }`],
@@ -278,6 +247,12 @@ describe("the rules leave alone", () => {
     expect(localTraces(new Map([["docs/a.md", first + second]]), localOnly)).toEqual([])
   })
 })
+
+/** `a/b/c.ts` → `a`, `a/b` */
+function foldersOf(path: string): string[] {
+  const names = path.split("/").slice(0, -1)
+  return names.map((_, at) => names.slice(0, at + 1).join("/"))
+}
 
 // What git tracks or would track; in an unpacked archive, what is there.
 async function listFiles(): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { isThere } from "../../src/cli/ask.ts"
+import { isThere } from "../../src/cli/connect/ask.ts"
 import { type Measured, timesFloor } from "./figure.ts"
 import { median } from "./statistics.ts"
 

@@ -1,4 +1,4 @@
-import type { Message } from "./message.ts"
+import type { Message } from "./messages/message.ts"
 
 /** The client's side of a way. */
 export interface ClientEnd {

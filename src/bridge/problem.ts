@@ -1,5 +1,5 @@
-import type { OpenCircuit } from "./breaker.ts"
-import { type AnswerMessage, keyOf, type MessageId, type Unreadable } from "./message.ts"
+import { type AnswerMessage, keyOf, type MessageId, type Unreadable } from "./messages/message.ts"
+import type { OpenCircuit } from "./targets/breaker.ts"
 
 /** Why the bridge itself answers a request: what happened, to what, why, and what to do now. */
 export type Problem = { code: number; reason: ProblemReason; message: string }

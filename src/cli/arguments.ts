@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util"
-import { suggest } from "../config/suggest.ts"
+import { suggest } from "../lib/suggest.ts"
 import { UsageFailure } from "./failure.ts"
 
 export type Option = {
@@ -100,4 +100,15 @@ function unknownOption(rawName: string, options: OptionTable): UsageFailure {
   )
   const hint = meant === null ? "" : ` Did you mean ${meant}?`
   return new UsageFailure(`There is no option ${rawName}.${hint}`)
+}
+
+/** `name=value` pairs of an option that may be given more than once. */
+export function readPairs(option: string, pairs: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=")
+      if (at < 1) throw new UsageFailure(`${option}: "${pair}" is not of the form NAME=VALUE.`)
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    }),
+  )
 }

@@ -1,10 +1,9 @@
-import type { Config } from "../config.ts"
-import type { Result } from "../execution/result.ts"
+import type { Config } from "../config/config.ts"
 import type { TerminalSize } from "../execution/spec.ts"
-import type { Logger } from "../log.ts"
+import type { Result } from "../lib/result.ts"
+import type { Logger } from "../log/log.ts"
 import type { ParamsOf } from "../protocol/methods.ts"
 import type { PolicyDecision } from "./policy-decision.ts"
-import type { SettingFiles } from "./setting-files.ts"
 
 /** What a command needs of the world around it: everything a test would want to replace. */
 export interface Context {
@@ -74,4 +73,11 @@ export interface Signals {
 /** Whoever read our output has gone, as `head` does: there is nothing left to say, and no error. */
 export class BrokenPipeError extends Error {
   override readonly name = "BrokenPipeError"
+}
+
+/** The files that settings name, as a service would find them. */
+export type SettingFiles = {
+  /** Why a service would not start with them. */
+  problems: string[]
+  certificateExpiresAt: Date | null
 }

@@ -1,8 +1,7 @@
 import type { Command } from "./command.ts"
 import { type CommandEntry, familyOf, findCommand, suggestCommand } from "./commands.ts"
 import { BrokenPipeError, type Context } from "./context.ts"
-import { describeError } from "./describe-error.ts"
-import { CommandFailure, UsageFailure } from "./failure.ts"
+import { CommandFailure, describeError, UsageFailure } from "./failure.ts"
 import { commandHelp, familyHelp, overview } from "./help.ts"
 
 /** What `doctor` starts this program with, in a process of its own. */
@@ -27,9 +26,9 @@ async function route(context: Context, argv: readonly string[]): Promise<number>
     await context.stderr.write(`${overview()}\n`)
     return 2
   }
-  if (name === containmentProbe) return (await import("./containment.ts")).probe(context)
+  if (name === containmentProbe) return (await import("./doctor/containment.ts")).probe(context)
   if (name === completionQuery) {
-    return (await import("./offer-executions.ts")).offerExecutions(context, rest)
+    return (await import("./executions/offer-executions.ts")).offerExecutions(context, rest)
   }
   if (name === "help" || name === "--help" || name === "-h") return help(context, rest)
   if (name === "--version" || name === "-V") return route(context, ["version", ...rest])

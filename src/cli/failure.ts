@@ -1,3 +1,5 @@
+import { CallError, ClientClosedError, ConnectionLostError } from "../client/client-error.ts"
+
 /** Ends a command: `message` says what happened and what to do. */
 export class CommandFailure extends Error {
   override readonly name: string = "CommandFailure"
@@ -17,4 +19,20 @@ export class UsageFailure extends CommandFailure {
   constructor(message: string) {
     super(message, 2)
   }
+}
+
+/** One line for people. The server's own words stay as they are: they say what to do. */
+export function describeError(error: unknown): string {
+  if (error instanceof CallError) return asSentence(error.message)
+  const isExpected =
+    error instanceof CommandFailure ||
+    error instanceof ConnectionLostError ||
+    error instanceof ClientClosedError
+  if (isExpected) return error.message
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return `this is a fault of cc-executor itself, please report it: ${what}`
+}
+
+export function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }

@@ -1,22 +1,26 @@
 import { z } from "zod"
-import type { Result } from "../execution/result.ts"
+import { offered } from "../lib/offered.ts"
+import type { Result } from "../lib/result.ts"
 import type { Encoding, Labels } from "../protocol/execute.ts"
 import type { MethodName, ParamsOf, ResultOf, Role } from "../protocol/methods.ts"
-import { Calls } from "./calls.ts"
+import { Calls } from "./calls/calls.ts"
 import { AlreadyAttachedError } from "./client-error.ts"
 import { type ClientLimits, defaultLimits } from "./client-limits.ts"
-import { Connection, type ConnectionState } from "./connection.ts"
-import { Deliveries } from "./deliveries.ts"
-import type { Delivery, DeliveryOptions } from "./delivery.ts"
-import { withIdempotencyKey } from "./idempotency-key.ts"
-import { offered } from "./offered.ts"
-import { headersFor, type OpenSocket, openSocket, type TokenSource } from "./open-socket.ts"
-import { defaultReconnectPolicy, type ReconnectPolicy } from "./reconnect-policy.ts"
+import { Connection, type ConnectionState } from "./connection/connection.ts"
+import {
+  headersFor,
+  type OpenSocket,
+  openSocket,
+  socketUrl,
+  type TokenSource,
+} from "./connection/open-socket.ts"
+import { defaultReconnectPolicy, type ReconnectPolicy } from "./connection/reconnect-policy.ts"
+import type { Greeting, Session } from "./connection/session.ts"
+import { Deliveries } from "./output/deliveries.ts"
+import type { Delivery, DeliveryOptions } from "./output/delivery.ts"
 import { type RemoteExecution, remoteExecution } from "./remote-execution.ts"
-import type { Greeting, Session } from "./session.ts"
-import { socketUrl } from "./socket-url.ts"
-import type { Watch } from "./watch.ts"
-import { Watches } from "./watches.ts"
+import type { Watch } from "./watch/watch.ts"
+import { Watches } from "./watch/watches.ts"
 
 export type ClientOptions = {
   /** `ws://host:8003/ws/mcp`; `http(s)://host:8003` means the same. */
@@ -194,4 +198,16 @@ class ConnectedClient implements Client {
       throw new AlreadyAttachedError(about.data.execution_id)
     }
   }
+}
+
+/** Gives every `execute` a key, so that sending it again after a cut starts nothing twice. */
+function withIdempotencyKey<Params>(method: MethodName, params: Params): Params {
+  if (method !== "execute" || typeof params !== "object" || params === null) return params
+  if ("idempotency_key" in params && params.idempotency_key !== undefined) return params
+  return { ...params, idempotency_key: randomKey() }
+}
+
+// crypto.randomUUID would do, but browsers withhold it from pages that came over plain http.
+function randomKey(): string {
+  return crypto.getRandomValues(new Uint8Array(16)).toHex()
 }

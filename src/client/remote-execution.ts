@@ -1,9 +1,9 @@
 import type { ControlResult } from "../protocol/methods.ts"
 import type { Completed } from "../protocol/notifications.ts"
-import type { Calls } from "./calls.ts"
-import type { Delivery } from "./delivery.ts"
-import type { ExecutionEvent } from "./execution-event.ts"
-import { StandardInput } from "./standard-input.ts"
+import type { Calls } from "./calls/calls.ts"
+import { StandardInput } from "./calls/standard-input.ts"
+import type { Delivery } from "./output/delivery.ts"
+import type { ExecutionEvent } from "./output/execution-event.ts"
 
 export type Canceled = Extract<ControlResult, { status: "canceled" }>
 export type Signaled = Extract<ControlResult, { status: "signaled" }>

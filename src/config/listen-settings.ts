@@ -1,9 +1,17 @@
-import { listenHosts } from "./listen-hosts.ts"
+import { z } from "zod"
 import { scopeList } from "./scope-list.ts"
 import { setting } from "./setting.ts"
-import { absolutePath, boolean, count, duration, orNone, size } from "./text-form.ts"
+import {
+  absolutePath,
+  boolean,
+  count,
+  duration,
+  orNone,
+  size,
+  type TextForm,
+  textForm,
+} from "./text-form.ts"
 import { tlsSettings } from "./tls-settings.ts"
-import { hostNames, webOrigins } from "./web-names.ts"
 
 /** Where the service is reached, by whom, and how fast they may talk. */
 export const listenSettings = {
@@ -108,4 +116,62 @@ export const listenSettings = {
     defaultText: "8MiB",
     description: "The largest message or request body a client may send.",
   }),
+}
+
+/** Names by which clients know the service, without a port. */
+function hostNames(): TextForm<string[]> {
+  return textForm("<names>", "host names separated by commas", (text) =>
+    all(text, (name) => {
+      const url = /^[\w.:[\]-]+$/.test(name) ? URL.parse(`http://${name}`) : null
+      return url !== null && url.port === "" ? url.hostname : undefined
+    }),
+  )
+}
+
+/** Where a page comes from, as browsers write it: scheme, host and port. */
+function webOrigins(): TextForm<string[]> {
+  return textForm("<origins>", "web origins separated by commas", (text) =>
+    all(text, (origin) => {
+      const url = URL.parse(origin)
+      const isWeb = url !== null && ["http:", "https:"].includes(url.protocol)
+      return isWeb && url.pathname === "/" && url.search === "" ? url.origin : undefined
+    }),
+  )
+}
+
+function all(text: string, read: (one: string) => string | undefined): string[] | undefined {
+  const values = text.split(",").map((one) => read(one.trim()))
+  const good = values.filter((value) => value !== undefined)
+  return good.length === values.length ? good : undefined
+}
+
+/**
+ * Addresses to listen on. Names other than localhost are not taken: what they mean can change
+ * between this check for loopback and the bind.
+ */
+function listenHosts(): TextForm<string[]> {
+  return textForm("<addresses>", "localhost, or IP addresses separated by commas", (text) => {
+    const hosts = new Set<string>()
+    for (const part of text.split(",")) {
+      const addresses = addressesOf(part.trim())
+      if (addresses === null) return undefined
+      for (const address of addresses) hosts.add(address)
+    }
+    return [...hosts]
+  })
+}
+
+const ipv4 = z.ipv4()
+const ipv6 = z.ipv6()
+
+function addressesOf(host: string): string[] | null {
+  if (host.toLowerCase() === "localhost") return ["127.0.0.1", "::1"]
+  if (ipv4.safeParse(host).success) return [host]
+  const bare = host.replace(/^\[(.*)\]$/, "$1")
+  return ipv6.safeParse(bare).success ? [canonicalIpv6(bare)] : null
+}
+
+/** ::1 has many spellings, and only one of them is compared with. */
+function canonicalIpv6(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1)
 }

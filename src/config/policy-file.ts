@@ -5,7 +5,7 @@ import {
   readBeginnings,
   wordsOf,
 } from "../execution/argument-rule.ts"
-import { fail, ok, type Result } from "../execution/result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
 
 const Words = z.string().min(1).transform(wordsOf).pipe(z.array(z.string()).min(1))
 const Name = z

@@ -39,3 +39,19 @@ export function setting<Value>(form: TextForm<Value>, facts: Described): z.ZodTy
   const entry = { ...facts, bareVariable, example, allowed, notation, placeholder, flagAlone }
   return form.schema.register(settingFacts, entry)
 }
+
+type ValueFacts = Pick<SettingFacts, "allowed" | "notation" | "example">
+
+/** What to tell whoever wrote a setting's value wrong; `source` is the flag or the variable. */
+export function badValueText(facts: ValueFacts, source: string, text: string): string {
+  return `${source}: ${JSON.stringify(text)} is not allowed; ${whatIsAllowed(facts, source)}`
+}
+
+export function whatIsAllowed({ allowed, notation, example }: ValueFacts, source: string): string {
+  const how = notation === "" ? "" : `, ${notation}`
+  return `allowed is ${allowed}${how} (for example ${assign(source, example)})`
+}
+
+function assign(source: string, value: string): string {
+  return source.startsWith("--") ? `${source} ${value}` : `${source}=${value}`
+}

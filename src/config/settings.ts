@@ -1,12 +1,11 @@
 import { z } from "zod"
 import { ContainmentMode } from "../execution/record.ts"
 import { BudgetPolicy } from "../execution/spec.ts"
-import { auditSettings } from "./audit-settings.ts"
 import { limitSettings } from "./limit-settings.ts"
 import { listenSettings } from "./listen-settings.ts"
-import { logSettings } from "./log-settings.ts"
+import { auditSettings, logSettings } from "./log-settings.ts"
 import { policySettings } from "./policy-settings.ts"
-import { setting } from "./setting.ts"
+import { type SettingFacts, setting, settingFacts } from "./setting.ts"
 import { stateDirSetting } from "./state-dir.ts"
 import {
   absolutePath,
@@ -212,3 +211,23 @@ export const Settings = z.object({
     description: "Ends the service after so long without executions and without clients.",
   }),
 })
+
+/** A setting as help and documentation show it. */
+export type Setting = Omit<SettingFacts, "flag"> & {
+  key: string
+  /** `--host` */
+  flag: string
+  /** `CC_EXECUTOR_HOST` */
+  variable: string
+}
+
+export const variablePrefix = "CC_EXECUTOR_"
+
+export const settings: readonly Setting[] = Object.entries(Settings.shape).flatMap(
+  ([key, schema]) => {
+    const facts = settingFacts.get(schema)
+    if (facts === undefined) return []
+    const variable = variablePrefix + facts.flag.toUpperCase().replaceAll("-", "_")
+    return [{ ...facts, key, flag: `--${facts.flag}`, variable }]
+  },
+)

@@ -1,6 +1,5 @@
-import { fail, ok, type Result } from "../execution/result.ts"
-import { badValueText } from "./bad-value.ts"
-import { setting } from "./setting.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
+import { badValueText, setting } from "./setting.ts"
 import { absolutePath } from "./text-form.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>

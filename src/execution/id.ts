@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { base32 } from "./base32.ts"
+import { base32 } from "../lib/base32.ts"
 
 /** 128 random bits in lower-case base32: unguessable, and any prefix is as good as another. */
 export const ExecutionId = z

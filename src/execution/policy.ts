@@ -1,5 +1,5 @@
+import { fail, ok, type Result } from "../lib/result.ts"
 import { type ArgumentRule, refusedArgument } from "./argument-rule.ts"
-import { fail, ok, type Result } from "./result.ts"
 
 /** A file as it was when it was looked at: changed, replaced or moved, its stamp is another one. */
 export type FileIdentity = { realPath: string; stamp: string }

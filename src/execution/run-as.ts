@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "./result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
 
 /** Another user than the service's, whom children run as. */
 export type RunAs = {

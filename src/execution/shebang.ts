@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "./result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
 
 /** What a script's first line calls: a path as it stands there, or a name to find along PATH. */
 export type Interpreter = { kind: "path"; path: string } | { kind: "name"; name: string }

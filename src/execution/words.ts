@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "./result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
 
 export type CommandForm = { kind: "words"; words: string[] } | { kind: "shell"; because: string }
 

@@ -1,6 +1,6 @@
 import * as fs from "node:fs"
 import { dirname } from "node:path"
-import { fail, ok, type Result } from "../execution/result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
 import { type LogDestination, lossCounter, reasonOf } from "./destination.ts"
 
 export type LogFileOptions = {

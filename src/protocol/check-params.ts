@@ -1,5 +1,7 @@
 import type { z } from "zod"
-import { fail, ok, type Result } from "../execution/result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
+import { type Failure, failure } from "./failure.ts"
+import type { PolicyKind } from "./notifications.ts"
 
 // A message of 8 MB has room for a million mistakes: told one by one, they were an answer of 52 MB
 // that took half a gigabyte to make.
@@ -34,4 +36,36 @@ function unreadableField(sent: unknown): Issue | null {
     return { code: "custom", path, message, input: undefined }
   }
   return null
+}
+
+/** The parameters that say what is executed; without a path, it is all of them. */
+const sayWhatRuns: ReadonlySet<unknown> = new Set([
+  undefined,
+  "command",
+  "argv",
+  "shell",
+  "cwd",
+  "env",
+])
+
+/**
+ * The refusal of parameters that do not fit their schema. Where an allow-list rules, what to
+ * execute is said plainly or not at all: a wrong type or a NUL is taken for an attempt to get past.
+ */
+export function unfitParams(
+  message: string,
+  issues: readonly z.core.$ZodIssue[],
+  policy: PolicyKind,
+): Failure {
+  const isAboutWhatRuns = issues.some(({ path }) => sayWhatRuns.has(path[0]))
+  const isDenied = policy === "allow-list" && isAboutWhatRuns
+  return failure(isDenied ? "SECURITY_DENIED" : "INVALID_PARAMS", message, { issues })
+}
+
+/** What is wrong, each with its place: `budget.bytes: expected number; …`. */
+export function issuesText(issues: readonly z.core.$ZodIssue[]): string {
+  const places = issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`,
+  )
+  return places.join("; ")
 }

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { fail, ok, type Result } from "../execution/result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
 import { type Failure, failure, wireError } from "./failure.ts"
 import { parseJson } from "./parse-json.ts"
 

@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../execution/result.ts"
+import { fail, ok, type Result } from "../lib/result.ts"
 
 /** Completes the sentence "The message is …". */
 export type JsonFault = "not JSON" | `JSON of more than ${typeof mostValues} values`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { endingNotice, exitText, survivorsNotice } from "../../src/cli/execution-text.ts"
+import { endingNotice, exitText, survivorsNotice } from "../../src/cli/executions/execution-text.ts"
 import { exitCodeOf, spawnExitCode } from "../../src/cli/exit-code.ts"
 import type { Completed } from "../../src/protocol/notifications.ts"
 import { completed } from "./fake-execution.ts"

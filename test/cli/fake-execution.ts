@@ -1,4 +1,4 @@
-import type { ExecutionEvent } from "../../src/client/execution-event.ts"
+import type { ExecutionEvent } from "../../src/client/output/execution-event.ts"
 import type { RemoteExecution } from "../../src/client/remote-execution.ts"
 import type { Completed } from "../../src/protocol/notifications.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { clientVariables } from "../../src/config/client-variables.ts"
-import { configWarnings } from "../../src/config.ts"
+import { configWarnings } from "../../src/config/config.ts"
 
 const page = join(import.meta.dir, "../../docs/configuration.md")
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { loadConfig } from "../../src/config.ts"
+import { loadConfig } from "../../src/config/config.ts"
 
 const load = (flags: Record<string, string>) => loadConfig({ flags, env: {}, home: "/home/me" })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { loadConfig } from "../../src/config.ts"
+import { loadConfig } from "../../src/config/config.ts"
 
 const tls = { "tls-cert": "/c.pem", "tls-key": "/k.pem" }
 const clients = { ...tls, "tls-client-ca": "/clients.pem" }

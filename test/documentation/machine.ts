@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync
 import { join } from "node:path"
 import { root } from "../../scripts/steps.ts"
 import { toolFolder } from "../../scripts/test-tools.ts"
-import { isErrno } from "../../src/execution/errno.ts"
+import { isErrno } from "../../src/lib/errno.ts"
 import { collectLines, executable } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { notRoot } from "../support/test-unless.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { z } from "zod"
-import { verifyAudit } from "../../src/audit/verify-audit.ts"
 import { WireError } from "../../src/protocol/failure.ts"
+import { verifyAudit } from "../../src/service/audit/verify-audit.ts"
 import { admitted } from "../support/admitted.ts"
 import {
   auditAttempts,

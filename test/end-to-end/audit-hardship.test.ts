@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
-import { verifyAudit } from "../../src/audit/verify-audit.ts"
+import { verifyAudit } from "../../src/service/audit/verify-audit.ts"
 import { admitted } from "../support/admitted.ts"
 import {
   auditAttempts,

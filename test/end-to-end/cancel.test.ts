@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { readStat } from "../../src/process/proc.ts"
+import { readStat } from "../../src/service/os/proc.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft, markedBy } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"

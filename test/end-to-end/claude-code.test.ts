@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test"
 import { Receipt } from "../../src/execution/receipt.ts"
-import { commandLine } from "../../src/process/proc.ts"
+import { commandLine } from "../../src/service/os/proc.ts"
 import { ClaudeCode, noClaudeCode, type ServerEntry } from "../support/claude-code.ts"
 import { HaltingJob, seeThrough } from "../support/halting-job.ts"
 import { MessagesApi } from "../support/messages-api.ts"

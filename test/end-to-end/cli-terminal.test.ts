@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { CommandLine } from "../cli/command-line.ts"
-import { Terminal } from "../cli/terminal.ts"
+import { Terminal } from "../cli/terminal/terminal.ts"
 import { executable } from "../support/service.ts"
 import { until } from "../support/until.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { createHash } from "node:crypto"
-import { readStat } from "../../src/process/proc.ts"
+import { readStat } from "../../src/service/os/proc.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { rejection } from "../support/following.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import type { ContainmentMode } from "../../src/execution/record.ts"
-import { verifyReceipt } from "../../src/journal/receipt-signing.ts"
-import { loadOrCreateSigningKey, publicKeyPem } from "../../src/journal/signing-key.ts"
-import { readTreeMemory } from "../../src/process/tree-memory.ts"
 import type { ExecutionView } from "../../src/protocol/execution-view.ts"
+import { readTreeMemory } from "../../src/service/os/trees/tree-memory.ts"
+import { verifyReceipt } from "../../src/service/storage/journal/receipt-signing.ts"
+import {
+  loadOrCreateSigningKey,
+  publicKeyPem,
+} from "../../src/service/storage/journal/signing-key.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { fixture } from "../support/independent-run.ts"
 import { identify, isStillThere, markedBy } from "../support/real-processes.ts"

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import type { ContainmentMode } from "../../src/execution/record.ts"
-import { commandLine } from "../../src/process/proc.ts"
-import { signalProcess } from "../../src/process/signal-process.ts"
+import { commandLine } from "../../src/service/os/proc.ts"
+import { signalProcess } from "../../src/service/os/signals.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import {
   descendantsOf,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { z } from "zod"
-import { tools } from "../../src/mcp/tools.ts"
+import { tools } from "../../src/service/transports/mcp/tools/tools.ts"
 import { refusalCount, untilNoted } from "../support/audit-lines.ts"
 import { mcpUrl } from "../support/mcp-clients.ts"
 import { askModern, sendModern } from "../support/modern-mcp.ts"

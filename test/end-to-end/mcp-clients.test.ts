@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { z } from "zod"
-import { resourceTemplates } from "../../src/mcp/resource-uri.ts"
+import { resourceTemplates } from "../../src/service/transports/mcp/resources/resource-uri.ts"
 import { rejection } from "../support/following.ts"
 import {
   type ClientKind,

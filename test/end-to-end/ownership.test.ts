@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { endpoints } from "../../src/http/endpoints.ts"
 import type { MethodName } from "../../src/protocol/methods.ts"
 import { methods } from "../../src/protocol/methods.ts"
+import { endpoints } from "../../src/service/transports/http/endpoints.ts"
 import { refusalOf } from "../support/http-talk.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"

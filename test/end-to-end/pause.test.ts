@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { readStat } from "../../src/process/proc.ts"
-import { signalProcess } from "../../src/process/signal-process.ts"
+import { readStat } from "../../src/service/os/proc.ts"
+import { signalProcess } from "../../src/service/os/signals.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft, isStillThere, markedBy, ticksOf } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { chmodSync } from "node:fs"
 import { join } from "node:path"
-import { type UnreadinessName, unreadinessReasons } from "../../src/gateway/readiness.ts"
 import { NotReady } from "../../src/protocol/health-report.ts"
+import {
+  type UnreadinessName,
+  unreadinessReasons,
+} from "../../src/service/gateway/reports/readiness.ts"
 import { Authority } from "../support/certificates.ts"
 import { parseMetrics } from "../support/metrics-text.ts"
 import { RawSession } from "../support/raw-session.ts"

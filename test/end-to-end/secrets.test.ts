@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { allPids } from "../../src/process/proc.ts"
+import { allPids } from "../../src/service/os/proc.ts"
 import { auditText } from "../support/audit-lines.ts"
 import { filesWith } from "../support/files-with.ts"
 import { RawSession } from "../support/raw-session.ts"

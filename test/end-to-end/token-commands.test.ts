@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { TokenBook } from "../../src/access/token-book.ts"
+import { TokenBook } from "../../src/service/access/tokens/token-book.ts"
 import { CommandLine } from "../cli/command-line.ts"
 import { filesWith } from "../support/files-with.ts"
 

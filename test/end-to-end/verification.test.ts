@@ -2,9 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
-import { verifyReceipt } from "../../src/journal/receipt-signing.ts"
-import { loadOrCreateSigningKey, publicKeyPem } from "../../src/journal/signing-key.ts"
 import type { ParamsOf } from "../../src/protocol/methods.ts"
+import { verifyReceipt } from "../../src/service/storage/journal/receipt-signing.ts"
+import {
+  loadOrCreateSigningKey,
+  publicKeyPem,
+} from "../../src/service/storage/journal/signing-key.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { root } from "../../scripts/steps.ts"
-import { isErrno } from "../../src/execution/errno.ts"
+import { isErrno } from "../../src/lib/errno.ts"
 import { claudeCodeFolder, noClaudeCode } from "../support/claude-code.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { guideBlocks } from "./support/guide-blocks.ts"

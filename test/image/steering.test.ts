@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test"
-import { readStat } from "../../src/process/proc.ts"
+import { readStat } from "../../src/service/os/proc.ts"
 import { descendantsOf, zombiesOf } from "../support/real-processes.ts"
 import { Steered, shell } from "../support/steered.ts"
 import { testUnless } from "../support/test-unless.ts"

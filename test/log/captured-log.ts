@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { type LogDestination, lossCounter } from "../../src/log/destination.ts"
-import { createLogger, type Logger, type LogOptions } from "../../src/log.ts"
+import { createLogger, type Logger, type LogOptions } from "../../src/log/log.ts"
 
 type Captured = {
   log: Logger

@@ -48,7 +48,7 @@ describe("standard output", () => {
 
   test("is complete when the process that logs ends", async () => {
     const program = `
-      import { createLogger } from "${join(import.meta.dir, "../../src/log.ts")}"
+      import { createLogger } from "${join(import.meta.dir, "../../src/log/log.ts")}"
       import { standardOutput } from "${join(import.meta.dir, "../../src/log/standard-output.ts")}"
       await using destination = standardOutput()
       const log = createLogger({ process: "keeper", level: "info", format: "auto", destination })

@@ -77,7 +77,7 @@ describe("a message between keeper and gateway", () => {
 
 describe("what the gateway is told at its start", () => {
   test("has nothing that nobody reads", async () => {
-    const files = [...new Glob("src/{gateway,http,socket}/**/*.ts").scanSync(".")]
+    const files = [...new Glob("src/service/{gateway,transports}/**/*.ts").scanSync(".")]
     const texts = await Promise.all(files.map((file) => Bun.file(file).text()))
     const words = new Set(texts.flatMap((text) => readSource(text).codeOnly.split(/\W+/)))
 

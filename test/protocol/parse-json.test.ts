@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { fail, ok, type Result } from "../../src/execution/result.ts"
+import { fail, ok, type Result } from "../../src/lib/result.ts"
 import { type JsonFault, parseJson } from "../../src/protocol/parse-json.ts"
 
 const large = " ".repeat(70_000)

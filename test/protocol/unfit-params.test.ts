@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { checkParams } from "../../src/protocol/check-params.ts"
+import { checkParams, unfitParams } from "../../src/protocol/check-params.ts"
 import { ExecuteParams } from "../../src/protocol/execute.ts"
-import { unfitParams } from "../../src/protocol/unfit-params.ts"
 
 function reasonOf(params: unknown, policy: "everything" | "allow-list"): string {
   const checked = checkParams(ExecuteParams, params)

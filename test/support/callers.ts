@@ -1,6 +1,6 @@
-import type { Caller } from "../../src/access/caller.ts"
-import { localCaller } from "../../src/access/caller.ts"
 import type { Scope } from "../../src/execution/scope.ts"
+import type { Caller } from "../../src/service/access/caller.ts"
+import { localCaller } from "../../src/service/access/caller.ts"
 
 /** The service's own user, who may do everything. */
 export const localUser: Caller = localCaller("unix", "websocket")

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Terminal } from "../cli/terminal.ts"
+import { Terminal } from "../cli/terminal/terminal.ts"
 import { executable } from "./service.ts"
 
 /** A real shell that has loaded what `cc-executor completions` printed for it. */

@@ -1,5 +1,5 @@
 import { rmdirSync } from "node:fs"
-import { openCgroupBase } from "../../src/process/cgroup-base.ts"
+import { openCgroupBase } from "../../src/service/os/trees/cgroup-base.ts"
 
 /** The limits that cgroups can hold on this machine. */
 export function findControllers(): ReadonlySet<string> {

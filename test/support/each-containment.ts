@@ -1,7 +1,7 @@
 import { describe } from "bun:test"
 import { rmdirSync } from "node:fs"
 import type { ContainmentMode } from "../../src/execution/record.ts"
-import { openCgroupBase } from "../../src/process/cgroup-base.ts"
+import { openCgroupBase } from "../../src/service/os/trees/cgroup-base.ts"
 import { containmentModes } from "./service.ts"
 
 const whyNoCgroup = probeCgroups()

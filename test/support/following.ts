@@ -1,5 +1,5 @@
 import { type Client, type ClientOptions, connect } from "../../src/client/connect.ts"
-import type { ExecutionEvent } from "../../src/client/execution-event.ts"
+import type { ExecutionEvent } from "../../src/client/output/execution-event.ts"
 import type { RemoteExecution } from "../../src/client/remote-execution.ts"
 
 /** A client that comes back at once. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/keeper/ports.ts"
+import type { Clock } from "../../src/service/keeper/ports.ts"
 
 type Timer = { dueMs: number; run: () => void }
 

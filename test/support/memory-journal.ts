@@ -2,7 +2,7 @@ import type { ExecutionId } from "../../src/execution/id.ts"
 import type { SignedReceipt } from "../../src/execution/receipt.ts"
 import { type ExecutionRecord, hasEnded } from "../../src/execution/record.ts"
 import type { ExecutionEvent } from "../../src/execution/state.ts"
-import type { IdempotencyEntry, Journal } from "../../src/keeper/ports.ts"
+import type { IdempotencyEntry, Journal } from "../../src/service/keeper/ports.ts"
 
 /** A journal that lives as long as a test. */
 export class MemoryJournal implements Journal {

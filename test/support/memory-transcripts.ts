@@ -1,6 +1,6 @@
 import type { ExecutionId } from "../../src/execution/id.ts"
-import type { RecoveredTranscript, TranscriptStore } from "../../src/keeper/ports.ts"
-import { noTotals } from "../../src/transcript/store.ts"
+import type { RecoveredTranscript, TranscriptStore } from "../../src/service/keeper/ports.ts"
+import { noTotals } from "../../src/service/storage/transcript/store.ts"
 
 /** Transcripts that are only names and what a recovery would find of them. */
 export class MemoryTranscripts implements TranscriptStore {

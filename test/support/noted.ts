@@ -1,6 +1,6 @@
-import type { Refusal, Refusals } from "../../src/gateway/ports.ts"
-import type { Audit } from "../../src/keeper/ports.ts"
 import type { AuditNote } from "../../src/protocol/audit-entry.ts"
+import type { Refusal, Refusals } from "../../src/service/gateway/ports.ts"
+import type { Audit } from "../../src/service/keeper/ports.ts"
 
 /** An audit trail that is only kept in mind. */
 export class NotedAudit implements Audit {

@@ -1,9 +1,9 @@
 import { anyArguments } from "../../src/execution/argument-rule.ts"
 import type { AllowList } from "../../src/execution/policy.ts"
 import { heldByNothing } from "../../src/execution/spec.ts"
-import { type PlanSettings, planExecution } from "../../src/keeper/plan.ts"
-import type { Programs } from "../../src/keeper/ports.ts"
 import { ExecuteParams } from "../../src/protocol/execute.ts"
+import type { Programs } from "../../src/service/keeper/ports.ts"
+import { type PlanSettings, planExecution } from "../../src/service/keeper/starting/plan.ts"
 
 const settings: PlanSettings = {
   shell: "/bin/sh",

@@ -1,5 +1,5 @@
 import { type ExecutionId, executionIdFrom } from "../../src/execution/id.ts"
-import { Forest } from "../../src/process/forest.ts"
+import { Forest } from "../../src/service/os/trees/forest.ts"
 import { RealChild } from "./real-child.ts"
 
 /** A forest like the keeper's: older than everything that grows in it. */

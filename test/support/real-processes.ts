@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs"
 import type { ProcessIdentity } from "../../src/execution/record.ts"
-import { executionMarker } from "../../src/process/forest.ts"
-import { allPids, isAlive, readEnvironment, readStat } from "../../src/process/proc.ts"
-import { readTreeMemory } from "../../src/process/tree-memory.ts"
+import { allPids, isAlive, readEnvironment, readStat } from "../../src/service/os/proc.ts"
+import { executionMarker } from "../../src/service/os/trees/forest.ts"
+import { readTreeMemory } from "../../src/service/os/trees/tree-memory.ts"
 import type { Service } from "./service.ts"
 import { until } from "./until.ts"
 

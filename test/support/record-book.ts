@@ -1,8 +1,7 @@
 import type { ExecutionId } from "../../src/execution/id.ts"
 import type { SignedReceipt } from "../../src/execution/receipt.ts"
-import { type ExecutionRecord, hasEnded } from "../../src/execution/record.ts"
-import type { Owned } from "../../src/execution/sharing.ts"
-import type { JournalReader, ListPage, Viewer } from "../../src/gateway/ports.ts"
+import { type ExecutionRecord, hasEnded, type Owned } from "../../src/execution/record.ts"
+import type { JournalReader, ListPage, Viewer } from "../../src/service/gateway/ports.ts"
 
 /** A journal, as its readers see it, that a test writes. */
 export class RecordBook implements JournalReader {

@@ -1,7 +1,7 @@
 import { unknownResourceUse } from "../../src/execution/record.ts"
-import { ok } from "../../src/execution/result.ts"
 import type { Exit } from "../../src/execution/state.ts"
-import type { Child, ChildOutput, Clock, Spawner } from "../../src/keeper/ports.ts"
+import { ok } from "../../src/lib/result.ts"
+import type { Child, ChildOutput, Clock, Spawner } from "../../src/service/keeper/ports.ts"
 import { ScriptedTree } from "./scripted-tree.ts"
 
 /** Children that write what a test says and live until it ends them. */

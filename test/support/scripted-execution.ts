@@ -1,4 +1,4 @@
-import { completedFrom } from "../../src/client/completed-from.ts"
+import { completedFrom } from "../../src/client/output/execution-event.ts"
 import type { StreamName } from "../../src/execution/record.ts"
 import type { StateKind } from "../../src/execution/state.ts"
 import type { ExecutionView } from "../../src/protocol/execution-view.ts"

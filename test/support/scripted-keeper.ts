@@ -1,6 +1,6 @@
 import { heldByNothing } from "../../src/execution/spec.ts"
-import type { KeeperPorts, KeeperSettings } from "../../src/keeper/keeper.ts"
-import type { Clock } from "../../src/keeper/ports.ts"
+import type { KeeperPorts, KeeperSettings } from "../../src/service/keeper/keeper.ts"
+import type { Clock } from "../../src/service/keeper/ports.ts"
 import { MemoryJournal } from "./memory-journal.ts"
 import { MemoryTranscripts } from "./memory-transcripts.ts"
 import { sampleId } from "./sample-record.ts"

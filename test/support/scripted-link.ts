@@ -1,6 +1,5 @@
 import type { z } from "zod"
-import { fail, ok, type Result } from "../../src/execution/result.ts"
-import type { KeeperLink } from "../../src/gateway/keeper-link.ts"
+import { fail, ok, type Result } from "../../src/lib/result.ts"
 import { type Failure, failure } from "../../src/protocol/failure.ts"
 import {
   type GatewaySettings,
@@ -9,6 +8,7 @@ import {
   type KeeperResult,
   keeperMethods,
 } from "../../src/protocol/ipc.ts"
+import type { KeeperLink } from "../../src/service/gateway/operations/keeper-link.ts"
 
 type Call = {
   method: KeeperMethod

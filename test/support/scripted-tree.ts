@@ -1,5 +1,5 @@
 import type { ProcessIdentity, Survivor } from "../../src/execution/record.ts"
-import type { Clock, ProcessTree } from "../../src/keeper/ports.ts"
+import type { Clock, ProcessTree } from "../../src/service/keeper/ports.ts"
 
 const names: Record<number, string> = { 9: "SIGKILL", 15: "SIGTERM", 18: "SIGCONT" }
 

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { z } from "zod"
-import { isErrno } from "../../src/execution/errno.ts"
 import type { ContainmentMode } from "../../src/execution/record.ts"
-import { readStat } from "../../src/process/proc.ts"
-import { readTreeMemory } from "../../src/process/tree-memory.ts"
+import { isErrno } from "../../src/lib/errno.ts"
+import { readStat } from "../../src/service/os/proc.ts"
+import { readTreeMemory } from "../../src/service/os/trees/tree-memory.ts"
 
 /** The executable that a user would have downloaded; `bun run build` makes it. */
 export const executable =

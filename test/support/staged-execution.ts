@@ -1,14 +1,14 @@
 import { type ExecutionRecord, type StreamName } from "../../src/execution/record.ts"
 import type { Budget } from "../../src/execution/spec.ts"
-import { LiveExecutions } from "../../src/gateway/live-executions.ts"
-import { createOperations } from "../../src/gateway/operations.ts"
-import { OutputMetrics } from "../../src/gateway/output-metrics.ts"
-import type { FeedEvent, Operations, OutputFeed } from "../../src/gateway/ports.ts"
-import type { TranscriptWriter } from "../../src/keeper/ports.ts"
+import { LiveExecutions } from "../../src/service/gateway/operations/live-executions.ts"
+import { createOperations } from "../../src/service/gateway/operations/operations.ts"
+import type { FeedEvent, Operations, OutputFeed } from "../../src/service/gateway/ports.ts"
+import { OutputMetrics } from "../../src/service/gateway/reports/output-metrics.ts"
+import type { TranscriptWriter } from "../../src/service/keeper/ports.ts"
 import {
   type TemporaryTranscripts,
   temporaryTranscripts,
-} from "../transcript/temporary-transcripts.ts"
+} from "../service/storage/transcript/temporary-transcripts.ts"
 import { localUser } from "./callers.ts"
 import { RecordBook } from "./record-book.ts"
 import { sampleId, sampleRecord, sampleSpec } from "./sample-record.ts"

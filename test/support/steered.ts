@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { type Client, connect } from "../../src/client/connect.ts"
-import type { ExecutionEvent } from "../../src/client/execution-event.ts"
+import type { ExecutionEvent } from "../../src/client/output/execution-event.ts"
 import type { RemoteExecution } from "../../src/client/remote-execution.ts"
 import { Receipt } from "../../src/execution/receipt.ts"
 import type { ProcessIdentity } from "../../src/execution/record.ts"

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
-import { isErrno } from "../../../src/execution/errno.ts"
-import { readStat } from "../../../src/process/proc.ts"
+import { isErrno } from "../../../src/lib/errno.ts"
+import { readStat } from "../../../src/service/os/proc.ts"
 import { descendantsOf } from "../../support/real-processes.ts"
 import type { Container } from "./container.ts"
 

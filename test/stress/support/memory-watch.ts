@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { isErrno } from "../../../src/execution/errno.ts"
+import { isErrno } from "../../../src/lib/errno.ts"
 import { memoryOf } from "../../support/memory-of.ts"
 import type { Service } from "../../support/service.ts"
 import type { MemorySample, ProcessMemory } from "./scenario.ts"

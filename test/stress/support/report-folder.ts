@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { cpus, release, totalmem } from "node:os"
 import { join } from "node:path"
-import { readStat } from "../../../src/process/proc.ts"
+import { readStat } from "../../../src/service/os/proc.ts"
 import type { Report } from "./report.ts"
 import { reportAsJunit } from "./report-junit.ts"
 import { reportAsPage } from "./report-page.ts"

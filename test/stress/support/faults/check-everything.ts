@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
-import { allPids, isAlive, readStat } from "../../../../src/process/proc.ts"
 import type { ExecutionView } from "../../../../src/protocol/execution-view.ts"
+import { allPids, isAlive, readStat } from "../../../../src/service/os/proc.ts"
 import { expectNothingLeft } from "../../../support/real-processes.ts"
 import { until } from "../../../support/until.ts"
 import type { FaultPlan } from "./fault-plan.ts"

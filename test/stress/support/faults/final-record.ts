@@ -1,9 +1,12 @@
 import { type Receipt, Receipt as ReceiptSchema } from "../../../../src/execution/receipt.ts"
 import type { StreamName } from "../../../../src/execution/record.ts"
-import { verifyReceipt } from "../../../../src/journal/receipt-signing.ts"
-import { loadOrCreateSigningKey, publicKeyPem } from "../../../../src/journal/signing-key.ts"
 import type { ExecutionView } from "../../../../src/protocol/execution-view.ts"
 import type { ResultOf } from "../../../../src/protocol/methods.ts"
+import { verifyReceipt } from "../../../../src/service/storage/journal/receipt-signing.ts"
+import {
+  loadOrCreateSigningKey,
+  publicKeyPem,
+} from "../../../../src/service/storage/journal/signing-key.ts"
 import type { Service } from "../../../support/service.ts"
 import { StreamClient } from "../../../support/stream-client.ts"
 

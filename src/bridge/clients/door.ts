@@ -1,0 +1,76 @@
+import { fail, ok, type Result } from "../../lib/result.ts"
+import type { TcpEnds } from "../../lib/tcp-ends.ts"
+import { type Failure, failure } from "../../protocol/failure.ts"
+import { createIdentify } from "../../service/access/identify.ts"
+import { originChecker } from "../../service/access/origin.ts"
+import { Tickets } from "../../service/access/tickets.ts"
+import { isSecretOf, secretHash } from "../../service/access/tokens/token.ts"
+
+export type DoorSettings = {
+  /** What the bridge listens on: by this name it may be called, besides loopback's. */
+  host: string
+  /** What a client that is not this user has to bring; null lets in nobody else. */
+  clientToken: (() => string) | null
+  ownUid: number
+  /** Which user is at the other end of a connection inside this machine. */
+  uidOf: (ends: TcpEnds) => number | null
+}
+
+/** Whether somebody may come in. */
+export type Door = (request: Request, ends: TcpEnds) => Result<null, Failure>
+
+/** Guards every request and every upgrade: against web pages, other users, other machines. */
+export function openDoor(settings: DoorSettings): Door {
+  const { host, clientToken, ownUid, uidOf } = settings
+  const checkOrigin = originChecker({ allowedHosts: [host], allowedOrigins: [] })
+  const monotonicMs = () => performance.now()
+  const identify = createIdentify({
+    tokens: {
+      check(token) {
+        const expected = clientToken === null ? null : secretHash(clientToken())
+        return isSecretOf(token, expected) ? ok(bearer) : fail("unknown")
+      },
+      isStillGood: () => true,
+    },
+    tickets: new Tickets(() => crypto.randomUUID(), monotonicMs), // none is ever given
+    trustsLoopback: true,
+    ownUid,
+    uidOf,
+    certificateScopes: [],
+    monotonicMs,
+  })
+  return ({ headers }, ends) => {
+    const origin = checkOrigin({
+      host: headers.get("host") ?? "",
+      origin: headers.get("origin"),
+      fetchSite: headers.get("sec-fetch-site"),
+      isUnixSocket: false,
+    })
+    if (!origin.ok) return fail(inOwnWords(origin.failure))
+    const peer = { kind: "tcp", subject: null, ...ends } as const
+    const caller = identify({ via: "bridge", peer, headers, ticket: null })
+    return caller.ok ? ok(null) : fail(inOwnWords(caller.failure))
+  }
+}
+
+const bearer = { id: "client", name: "client", scopes: [] }
+
+/** The service's words speak of tokens and options that a bridge does not have. */
+function inOwnWords(refused: Failure): Failure {
+  switch (refused.reason) {
+    case "UNAUTHORIZED":
+      return failure(
+        "UNAUTHORIZED",
+        "This bridge serves the user of this machine who started it, and whoever sends " +
+          "`Authorization: Bearer TOKEN` with the token in the file of --client-token-file.",
+      )
+    case "FORBIDDEN":
+      return failure(
+        "FORBIDDEN",
+        "This bridge serves no web pages, and answers only to the address it listens on: " +
+          "the Origin or Host of this request is another.",
+      )
+    default:
+      return refused
+  }
+}

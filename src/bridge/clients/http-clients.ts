@@ -1,0 +1,215 @@
+import { ok, type Result } from "../../lib/result.ts"
+import {
+  type Message,
+  type RequestMessage,
+  readMessages,
+  type Unreadable,
+} from "../messages/message.ts"
+import { unreadableAnswer } from "../problem.ts"
+import { isModern, modernFault } from "./header-check.ts"
+import { LegacySessions, type NoSession } from "./legacy-sessions.ts"
+import { type Listening, tryServe, urlOf } from "./listening.ts"
+import { ModernRequests } from "./modern-requests.ts"
+import { refuse, turnAway } from "./refuse.ts"
+import type { ClientsSettings } from "./socket-clients.ts"
+
+export type HttpClientsSettings = ClientsSettings & { idleMs: number }
+
+const patienceS = 30
+
+/** Serves clients over Streamable HTTP, of both eras. */
+export function serveHttpClients(settings: HttpClientsSettings): Result<Listening, string> {
+  const { address, limits } = settings
+  const most = limits.unreadBytes
+  const modern = new ModernRequests({ ...settings, most })
+  const legacy = new LegacySessions({ ...settings, most })
+
+  const served = tryServe(address, () =>
+    Bun.serve({
+      hostname: address.host,
+      port: address.port,
+      reusePort: false,
+      development: false,
+      idleTimeout: patienceS,
+      maxRequestBodySize: limits.messageBytes,
+      async fetch(request, server) {
+        const turnedAway = turnAway(settings, server, request)
+        if (turnedAway !== null) return turnedAway
+        return route(request, () => server.timeout(request, 0))
+      },
+    }),
+  )
+  if (!served.ok) {
+    void Promise.all([modern.close(), legacy.close()])
+    return served
+  }
+  const server = served.value
+
+  async function route(request: Request, hasArrived: () => void): Promise<Response> {
+    switch (request.method) {
+      case "POST":
+        return post(request, hasArrived)
+      case "GET":
+        hasArrived()
+        return withSession(request, (session) => session.listen())
+      case "DELETE": {
+        const id = request.headers.get("mcp-session-id")
+        if (id === null) return noSession()
+        return (await legacy.end(id)) ? new Response(null, { status: 200 }) : unknown()
+      }
+      default:
+        return refuse(405, -32600, "MCP is spoken with POST, GET and DELETE.")
+    }
+  }
+
+  async function post(request: Request, hasArrived: () => void): Promise<Response> {
+    const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase()
+    if (type !== "application/json") {
+      return refuse(415, -32600, "Send the message as application/json.")
+    }
+    const body = await readBody(request, limits.messageBytes)
+    if (body === null) {
+      return refuse(413, -32600, `A message has at most ${limits.messageBytes} bytes here.`)
+    }
+    hasArrived() // whatever it asks for may take hours
+    const messages = allRead(readMessages(body))
+    if (!messages.ok) {
+      const { text } = unreadableAnswer(messages.failure)
+      return new Response(text, { status: 400, headers: { "content-type": "application/json" } })
+    }
+    const [first] = messages.value
+    const isAlone = messages.value.length === 1
+    if (first !== undefined && isAlone && first.kind !== "answer") {
+      if (isModern(first, request.headers)) return modernPost(first, request)
+      if (first.kind === "request" && first.method === "initialize") return open(first, request)
+    }
+    return withSession(request, (session) => legacyPost(session, messages.value, request))
+  }
+
+  async function modernPost(
+    message: Exclude<Message, { kind: "answer" }>,
+    request: Request,
+  ): Promise<Response> {
+    if (message.kind === "notification") {
+      await modern.pass(message, request.headers.get("mcp-protocol-version"))
+      return accepted()
+    }
+    const fault = modernFault(message, request.headers)
+    if (fault !== null) return refuse(400, fault.code, fault.why, message.id)
+    return modern.answer(withParamHeaders(message, request), request, takesStream(request))
+  }
+
+  async function open(message: RequestMessage, request: Request): Promise<Response> {
+    const created = legacy.create()
+    if (!created.ok) return refusalFor(created.failure)
+    const session = created.value
+    let id: string | null = null
+    const response = await session.answer([message], {
+      signal: request.signal,
+      mayStream: takesStream(request),
+      waitsForAnswer: true,
+      headers: () => {
+        id = legacy.settle(session)
+        return id === null ? {} : { "mcp-session-id": id }
+      },
+    })
+    const isLost = response.ok && id === null && session.memory.initialize !== null
+    if (!isLost) return response
+    return refuse(400, -32600, "The client says more of itself than a session id can hold.")
+  }
+
+  async function withSession(
+    request: Request,
+    use: (session: Session) => Promise<Response>,
+  ): Promise<Response> {
+    const id = request.headers.get("mcp-session-id")
+    if (id === null) return request.method === "GET" ? noStream() : noSession()
+    const found = await legacy.find(id)
+    return found.ok ? use(found.value) : refusalFor(found.failure)
+  }
+
+  return ok({
+    url: urlOf(address, server.port ?? address.port),
+    async close() {
+      await Promise.all([modern.close(), legacy.close()])
+      await server.stop(true)
+    },
+  })
+}
+
+type Session = Extract<Awaited<ReturnType<LegacySessions["find"]>>, { ok: true }>["value"]
+
+async function legacyPost(
+  session: Session,
+  messages: readonly Message[],
+  request: Request,
+): Promise<Response> {
+  const requests = messages.filter((message) => message.kind === "request")
+  const repeated = requests.find((message) => session.isUnderWay(message))
+  if (repeated !== undefined) {
+    const why = `A request with the id ${JSON.stringify(repeated.id)} is under way already.`
+    return refuse(400, -32600, why, repeated.id)
+  }
+  for (const message of messages) if (message.kind !== "request") await session.take(message)
+  if (requests.length === 0) return accepted()
+  return session.answer(requests, {
+    signal: request.signal,
+    mayStream: takesStream(request),
+    waitsForAnswer: false,
+    headers: () => ({}),
+  })
+}
+
+function allRead(read: readonly Result<Message, Unreadable>[]): Result<Message[], Unreadable> {
+  const messages: Message[] = []
+  for (const one of read) {
+    if (!one.ok) return one
+    messages.push(one.value)
+  }
+  return ok(messages)
+}
+
+function takesStream(request: Request): boolean {
+  const accept = request.headers.get("accept") ?? "*/*"
+  return /text\/event-stream|text\/\*|\*\/\*/i.test(accept)
+}
+
+/** They repeat arguments that the target wants to see in headers: only the client knows which. */
+function withParamHeaders(message: RequestMessage, request: Request): RequestMessage {
+  const headers = [...request.headers].filter(([name]) => name.startsWith("mcp-param-"))
+  return headers.length === 0 ? message : { ...message, headers: Object.fromEntries(headers) }
+}
+
+async function readBody(request: Request, mostBytes: number): Promise<string | null> {
+  const length = Number(request.headers.get("content-length") ?? 0)
+  if (length > mostBytes) return null
+  const bytes = await request.bytes()
+  return bytes.length > mostBytes ? null : Buffer.from(bytes).toString("utf8")
+}
+
+function accepted(): Response {
+  return new Response(null, { status: 202 })
+}
+
+function refusalFor(why: NoSession): Response {
+  switch (why) {
+    case "unknown":
+    case "ended":
+      return unknown()
+    case "full":
+      return refuse(503, -32000, "Too many sessions are open here. Try again later.")
+  }
+}
+
+function unknown(): Response {
+  return refuse(404, -32001, "There is no such session: begin one with `initialize`.")
+}
+
+function noSession(): Response {
+  const why = "The header Mcp-Session-Id is missing: begin a session with `initialize`, or send"
+  return refuse(400, -32600, `${why} each request with the envelope of revision 2026-07-28.`)
+}
+
+function noStream(): Response {
+  return refuse(405, -32600, "There is a stream for sessions only: send Mcp-Session-Id.")
+}

@@ -1,0 +1,152 @@
+import {
+  type AnswerMessage,
+  cancelledKey,
+  type Message,
+  type NotificationMessage,
+  progressOf,
+  progressTokenOf,
+  type RequestMessage,
+} from "../messages/message.ts"
+import type { BridgeLog, OpenWay, Way, WayMemory } from "../ports.ts"
+import { EventStream } from "./event-stream.ts"
+import { PostAnswer } from "./post-answer.ts"
+
+export type SessionSettings = { openWay: OpenWay; most: number; log: BridgeLog }
+
+type Post = { answer: PostAnswer; requests: Map<string, string | null> }
+
+const mostBacklog = 100
+
+/** A client of the legacy era over HTTP, and its way: which message goes into which stream. */
+export class LegacySession {
+  readonly #settings: SessionSettings
+  readonly #way: Way
+  readonly #posts = new Set<Post>()
+  #events: EventStream | null = null
+  /** What the target said by itself while nobody listened. */
+  #backlog: Message[] = []
+  #usedAtMs = performance.now()
+
+  constructor(settings: SessionSettings, memory: WayMemory) {
+    this.#settings = settings
+    this.#way = settings.openWay({ deliver: (message) => this.#deliver(message) }, memory)
+  }
+
+  get memory(): WayMemory {
+    return this.#way.memory
+  }
+
+  /** Since when it could be put away; null while something is under way. */
+  get idleSinceMs(): number | null {
+    const isBusy = this.#posts.size > 0 || this.#events !== null || this.#way.underWay > 0
+    return isBusy ? null : this.#usedAtMs
+  }
+
+  /** Whether an answer to a request with this id is still waited for. */
+  isUnderWay({ key }: RequestMessage): boolean {
+    return this.#posts.values().some(({ requests }) => requests.has(key))
+  }
+
+  /** Answers the requests of one POST, in a stream of their own or in JSON. */
+  async answer(
+    messages: readonly RequestMessage[],
+    options: {
+      signal: AbortSignal
+      mayStream: boolean
+      waitsForAnswer: boolean
+      headers: () => Record<string, string>
+    },
+  ): Promise<Response> {
+    const post: Post = {
+      requests: new Map(messages.map((message) => [message.key, progressTokenOf(message)])),
+      answer: new PostAnswer({
+        expected: messages.length,
+        most: this.#settings.most,
+        statusOf: () => 200,
+        // In this era it is no cancellation, but nobody will hear the answer.
+        onGone: () => this.#posts.delete(post),
+        ...options,
+      }),
+    }
+    this.#posts.add(post)
+    this.#usedAtMs = performance.now()
+    for (const message of messages) await this.#way.take(message)
+    return post.answer.response
+  }
+
+  /** Notifications, and answers to what the target asked. */
+  async take(message: NotificationMessage | AnswerMessage): Promise<void> {
+    this.#usedAtMs = performance.now()
+    await this.#way.take(message)
+    const cancelled = message.kind === "notification" ? cancelledKey(message) : null
+    if (cancelled === null) return
+    for (const post of this.#posts) {
+      if (post.requests.has(cancelled) && post.requests.size === 1) {
+        this.#posts.delete(post)
+        post.answer.abandon()
+      }
+    }
+  }
+
+  /** Opens the stream of what the target says by itself; there is one at a time. */
+  async listen(): Promise<Response> {
+    this.#events?.end()
+    const events = new EventStream(this.#settings.most, () => {
+      if (this.#events !== events) return
+      this.#events = null
+      this.#usedAtMs = performance.now()
+    })
+    this.#events = events
+    for (const { text } of this.#backlog.splice(0)) await events.send(text)
+    return events.response({})
+  }
+
+  async close(how: "ended" | "put-away"): Promise<void> {
+    this.#events?.end()
+    for (const { answer } of this.#posts) answer.abandon()
+    await this.#way.close(how)
+  }
+
+  async #deliver(message: Message): Promise<void> {
+    this.#usedAtMs = performance.now()
+    if (message.kind === "answer") return this.#deliverAnswer(message)
+    const token = message.kind === "notification" ? progressOf(message) : null
+    const own = token === null ? undefined : this.#postOf((post) => hasToken(post, token))
+    if (own !== undefined) return own.answer.deliver(message)
+    const newest = this.#postOf(() => true)
+    // A question of the target's, or its log, most likely belongs to what it works on.
+    const isAbout = message.kind === "request" || message.method === "notifications/message"
+    if (isAbout && newest !== undefined) return newest.answer.deliver(message)
+    if (this.#events !== null) return this.#events.send(message.text)
+    if (newest !== undefined) return newest.answer.deliver(message)
+    this.#keep(message)
+  }
+
+  async #deliverAnswer(message: AnswerMessage): Promise<void> {
+    const { key } = message
+    const post = this.#posts.values().find(({ requests }) => key !== null && requests.has(key))
+    if (post === undefined || key === null) {
+      this.#settings.log.debug({}, "answer to a client that did not wait")
+      return
+    }
+    post.requests.delete(key)
+    if (post.requests.size === 0) this.#posts.delete(post)
+    await post.answer.deliver(message)
+  }
+
+  /** The newest POST that something can still be said to. */
+  #postOf(fits: (post: Post) => boolean): Post | undefined {
+    return [...this.#posts].findLast((post) => post.answer.takesMore && fits(post))
+  }
+
+  #keep(message: Message): void {
+    this.#backlog.push(message)
+    if (this.#backlog.length <= mostBacklog) return
+    this.#backlog.shift()
+    this.#settings.log.warn({ kept: mostBacklog }, "message dropped: nobody listens to it")
+  }
+}
+
+function hasToken({ requests }: Post, token: string): boolean {
+  return [...requests.values()].includes(token)
+}

@@ -1,0 +1,97 @@
+import { fail, ok, type Result } from "../../lib/result.ts"
+import { noMemory } from "../ports.ts"
+import { LegacySession, type SessionSettings } from "./legacy-session.ts"
+import { decodeSessionId, encodeSessionId } from "./session-id.ts"
+
+export type LegacySettings = SessionSettings & {
+  /** Sessions with a connection to the target at once. */
+  connections: number
+  /** How long a session's connection is kept that nobody uses. */
+  idleMs: number
+}
+
+export type NoSession = "unknown" | "ended" | "full"
+
+const sweepMs = 5_000
+const mostEnded = 10_000
+
+/**
+ * The sessions whose connections to the target are open. They are a cache: a session that is not
+ * here is opened again from its id.
+ */
+export class LegacySessions {
+  readonly #settings: LegacySettings
+  readonly #open = new Map<string, LegacySession>()
+  /** Sessions that are being opened, and have no id yet. */
+  readonly #opening = new Set<LegacySession>()
+  readonly #ended = new Set<string>()
+  readonly #sweep: ReturnType<typeof setInterval>
+
+  constructor(settings: LegacySettings) {
+    this.#settings = settings
+    this.#sweep = setInterval(() => this.#putAwayIdle(settings.idleMs), sweepMs)
+  }
+
+  async find(id: string): Promise<Result<LegacySession, NoSession>> {
+    if (this.#ended.has(id)) return fail("ended")
+    const open = this.#open.get(id)
+    if (open !== undefined) return ok(open)
+    const memory = decodeSessionId(id)
+    if (memory === null) return fail("unknown")
+    if (!this.#hasRoom()) return fail("full")
+    const session = new LegacySession(this.#settings, memory)
+    this.#open.set(id, session)
+    return ok(session)
+  }
+
+  /** For an `initialize`; what it answers decides the id. */
+  create(): Result<LegacySession, NoSession> {
+    if (!this.#hasRoom()) return fail("full")
+    const session = new LegacySession(this.#settings, noMemory)
+    this.#opening.add(session)
+    return ok(session)
+  }
+
+  /** Null when the target would not have it, or the client said too much about itself. */
+  settle(session: LegacySession): string | null {
+    this.#opening.delete(session)
+    const random = crypto.getRandomValues(new Uint8Array(16))
+    const id = encodeSessionId(session.memory, random)
+    if (id === null) void session.close("ended")
+    else this.#open.set(id, session)
+    return id
+  }
+
+  async end(id: string): Promise<boolean> {
+    const found = await this.find(id)
+    if (!found.ok) return false
+    this.#open.delete(id)
+    this.#ended.add(id)
+    const [oldest] = this.#ended
+    if (this.#ended.size > mostEnded && oldest !== undefined) this.#ended.delete(oldest)
+    await found.value.close("ended")
+    return true
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweep)
+    const all = [...this.#open.values(), ...this.#opening]
+    await Promise.all(all.map((session) => session.close("put-away")))
+  }
+
+  #hasRoom(): boolean {
+    const isFull = () => this.#open.size + this.#opening.size >= this.#settings.connections
+    if (isFull()) this.#putAwayIdle(0)
+    return !isFull()
+  }
+
+  #putAwayIdle(idleMs: number): void {
+    const beforeMs = performance.now() - idleMs
+    for (const [id, session] of this.#open) {
+      const sinceMs = session.idleSinceMs
+      if (sinceMs === null || sinceMs > beforeMs) continue
+      this.#open.delete(id)
+      void session.close("put-away")
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import type { AnswerMessage, Message } from "../messages/message.ts"
+import { EventStream } from "./event-stream.ts"
+
+export type PostAnswerSettings = {
+  /** Answers that are waited for: several for a batch. */
+  expected: number
+  /** Whether the client takes a stream. */
+  mayStream: boolean
+  /** Whether nothing is said before the answer: its headers tell what only that decides. */
+  waitsForAnswer: boolean
+  /** The HTTP status that an answer goes with, when it goes alone. */
+  statusOf: (answer: AnswerMessage) => number
+  headers: () => Record<string, string>
+  signal: AbortSignal
+  most: number
+  /** The client went away before it was answered. */
+  onGone: () => void
+}
+
+/** With nothing said for so long, a stream is begun, in which it can be said that all is well. */
+const patienceMs = 5_000
+
+/** What a POST is answered with: JSON, or a stream where something comes before the answer. */
+export class PostAnswer {
+  readonly #settings: PostAnswerSettings
+  readonly #response = Promise.withResolvers<Response>()
+  readonly #held: Message[] = []
+  #left: number
+  #stream: EventStream | null = null
+  #isOver = false
+  readonly #timer: ReturnType<typeof setTimeout> | null
+
+  constructor(settings: PostAnswerSettings) {
+    this.#settings = settings
+    this.#left = settings.expected
+    const { signal, waitsForAnswer, mayStream } = settings
+    signal.addEventListener("abort", () => this.#gone(), { once: true })
+    const begins = mayStream && !waitsForAnswer
+    this.#timer = begins ? setTimeout(() => this.#begin(), patienceMs) : null
+  }
+
+  get response(): Promise<Response> {
+    return this.#response.promise
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get takesMore(): boolean {
+    return !this.#isOver && this.#settings.mayStream
+  }
+
+  async deliver(message: Message): Promise<void> {
+    if (this.#isOver) return
+    const { waitsForAnswer, mayStream } = this.#settings
+    if (message.kind === "answer") return this.#answer(message)
+    if (!mayStream) return // there is no way to tell it
+    if (waitsForAnswer) this.#held.push(message)
+    else await this.#begin().send(message.text)
+  }
+
+  async #answer(message: AnswerMessage): Promise<void> {
+    this.#left -= 1
+    const isAlone = this.#settings.expected === 1 && this.#held.length === 0
+    if (this.#stream === null && isAlone) return this.#answerAlone(message)
+    const stream = this.#begin()
+    for (const { text } of this.#held.splice(0)) await stream.send(text)
+    const sending = stream.send(message.text)
+    if (this.#left === 0) {
+      this.#end()
+      stream.end()
+    }
+    await sending
+  }
+
+  #answerAlone(message: AnswerMessage): void {
+    this.#end()
+    const headers = { ...this.#settings.headers(), "content-type": "application/json" }
+    const status = this.#settings.statusOf(message)
+    this.#response.resolve(new Response(message.text, { status, headers }))
+  }
+
+  /** No answer will come: the client took the request back. */
+  abandon(): void {
+    if (this.#isOver) return
+    const stream = this.#begin()
+    this.#end()
+    stream.end()
+  }
+
+  #begin(): EventStream {
+    if (this.#stream !== null) return this.#stream
+    this.#stream = new EventStream(this.#settings.most, () => this.#gone())
+    this.#response.resolve(this.#stream.response(this.#settings.headers()))
+    return this.#stream
+  }
+
+  #gone(): void {
+    if (this.#isOver) return
+    this.#end()
+    this.#stream?.end()
+    this.#response.resolve(new Response(null, { status: 499 }))
+    this.#settings.onGone()
+  }
+
+  #end(): void {
+    this.#isOver = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+}
+
+const statuses: ReadonlyMap<unknown, number> = new Map([
+  [-32601, 404], // no such method
+  [-32020, 400], // headers and body disagree
+  [-32021, 400], // a capability is missing
+  [-32022, 400], // the revision is not spoken
+])
+
+/** An error is an answer like any other, but for those that the modern era has a status for. */
+export function modernStatus({ error }: AnswerMessage): number {
+  return statuses.get(error?.["code"]) ?? 200
+}

@@ -1,0 +1,152 @@
+import { ok, type Result } from "../../lib/result.ts"
+import { readMessages } from "../messages/message.ts"
+import { type BridgeLog, noMemory, type OpenWay, type Way, type WayLimits } from "../ports.ts"
+import { unreadableAnswer } from "../problem.ts"
+import { mcpProtocol } from "../targets/linked/ws-link.ts"
+import type { Door } from "./door.ts"
+import { type ListenAddress, type Listening, tryServe, urlOf } from "./listening.ts"
+import { refuse, turnAway } from "./refuse.ts"
+
+export type ClientsSettings = {
+  address: ListenAddress
+  door: Door
+  openWay: OpenWay
+  limits: WayLimits
+  /** Clients at once. */
+  connections: number
+  log: BridgeLog
+}
+
+type ClientData = { client: SocketClient | null }
+type Socket = Bun.ServerWebSocket<ClientData>
+
+const tryLater = 1013
+const patienceS = 30
+
+/** Serves clients over WebSockets, each with a way of its own. */
+export function serveSocketClients(settings: ClientsSettings): Result<Listening, string> {
+  const { address, limits, connections, log } = settings
+  const clients = new Set<SocketClient>()
+  let places = 0
+
+  const served = tryServe(address, () =>
+    Bun.serve<ClientData>({
+      hostname: address.host,
+      port: address.port,
+      reusePort: false,
+      development: false,
+      idleTimeout: patienceS,
+      fetch(request, server) {
+        const turnedAway = turnAway(settings, server, request)
+        if (turnedAway !== null) return turnedAway
+        const protocols = offeredProtocols(request)
+        if (protocols.length > 0 && !protocols.includes(mcpProtocol)) {
+          return refuse(400, -32600, "This speaks the WebSocket subprotocol mcp, and no other.")
+        }
+        if (places >= connections) {
+          log.warn({ connections }, "client refused: no place")
+          return refuse(503, -32000, `${connections} clients are connected, and no more may.`)
+        }
+        // Bun would choose the first protocol offered, whether we speak it or not.
+        const headers = protocols.length === 0 ? {} : { "Sec-WebSocket-Protocol": mcpProtocol }
+        if (!server.upgrade(request, { data: { client: null }, headers })) {
+          return refuse(426, -32600, "This is a WebSocket: connect to it as one.")
+        }
+        places += 1
+        return undefined
+      },
+      websocket: {
+        idleTimeout: 120, // with pings: it is for peers that vanished, not for silent ones
+        sendPings: true,
+        perMessageDeflate: false,
+        maxPayloadLength: limits.messageBytes,
+        backpressureLimit: limits.unreadBytes + limits.messageBytes,
+        closeOnBackpressureLimit: true,
+        open(socket) {
+          const client = new SocketClient(socket, settings)
+          socket.data.client = client
+          clients.add(client)
+        },
+        async message(socket, message) {
+          await socket.data.client?.received(
+            typeof message === "string" ? message : message.toString("utf8"),
+          )
+        },
+        drain(socket) {
+          socket.data.client?.drained()
+        },
+        async close(socket, code, reason) {
+          places -= 1
+          const { client } = socket.data
+          if (client === null) return
+          clients.delete(client)
+          log.debug({ code, reason }, "client left")
+          await client.gone()
+        },
+      },
+    }),
+  )
+  if (!served.ok) return served
+  const server = served.value
+  return ok({
+    url: urlOf(address, server.port ?? address.port),
+    async close() {
+      await Promise.all([...clients].map((client) => client.gone()))
+      await server.stop(true)
+    },
+  })
+}
+
+function offeredProtocols(request: Request): string[] {
+  const header = request.headers.get("sec-websocket-protocol")
+  return header === null ? [] : header.split(",").map((protocol) => protocol.trim())
+}
+
+class SocketClient {
+  readonly #socket: Socket
+  readonly #limits: WayLimits
+  readonly #log: BridgeLog
+  readonly #way: Way
+  #heldLength = 0
+  #room = Promise.withResolvers<void>()
+
+  constructor(socket: Socket, { openWay, limits, log }: ClientsSettings) {
+    this.#socket = socket
+    this.#limits = limits
+    this.#log = log
+    this.#room.resolve()
+    this.#way = openWay({ deliver: (message) => this.#deliver(message.text) }, noMemory)
+  }
+
+  async received(text: string): Promise<void> {
+    this.#heldLength += text.length
+    if (this.#heldLength > this.#limits.unreadBytes + this.#limits.messageBytes) {
+      this.#log.warn({ heldBytes: this.#heldLength }, "client cut off: it sends too fast")
+      this.#socket.close(tryLater, "The target takes messages more slowly than you send them.")
+      return
+    }
+    for (const read of readMessages(text)) {
+      if (read.ok) await this.#way.take(read.value)
+      else await this.#deliver(unreadableAnswer(read.failure).text)
+    }
+    this.#heldLength -= text.length
+  }
+
+  async #deliver(text: string): Promise<void> {
+    await this.#room.promise
+    if (this.#socket.readyState !== WebSocket.OPEN) return
+    // -1: taken, and the socket is full until it says otherwise.
+    if (this.#socket.send(text) === -1) this.#room = Promise.withResolvers<void>()
+    await this.#room.promise
+  }
+
+  drained(): void {
+    if (this.#socket.getBufferedAmount() === 0) this.#room.resolve()
+  }
+
+  async gone(): Promise<void> {
+    this.#room.resolve()
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.close(1001, "The bridge ends.")
+    await this.#way.close("ended")
+  }
+}

@@ -1,0 +1,81 @@
+import { aborted, delay } from "../../lib/delay.ts"
+import { Lines } from "../messages/lines.ts"
+import { onOneLine, readMessages } from "../messages/message.ts"
+import { type BridgeLog, noMemory, type OpenWay, type Way, type WayLimits } from "../ports.ts"
+import { problem, problemAnswer, unreadableAnswer } from "../problem.ts"
+
+export type StdioClientSettings = {
+  input: AsyncIterable<Uint8Array>
+  /** One after the other; rejects when nobody reads any more. */
+  write: (text: string) => Promise<void>
+  openWay: OpenWay
+  limits: WayLimits
+  /** For answers under way when the input ends. */
+  graceMs: number
+  /** Ends everything, now. */
+  signal: AbortSignal
+  log: BridgeLog
+}
+
+/** Serves the one client at standard input and output, until it has nothing more to say. */
+export async function serveStdioClient(settings: StdioClientSettings): Promise<void> {
+  const { input, write, limits, graceMs, signal, log } = settings
+  const leaving = new AbortController()
+  const over = AbortSignal.any([signal, leaving.signal])
+  let written: Promise<void> = Promise.resolve()
+  const deliver = (text: string) => {
+    if (over.aborted) return written
+    written = write(`${onOneLine(text)}\n`).catch((error: unknown) => {
+      log.debug({ err: error }, "client reads no more")
+      leaving.abort()
+    })
+    return written
+  }
+  const way = settings.openWay({ deliver: (message) => deliver(message.text) }, noMemory)
+  const take = async (text: string) => {
+    for (const read of readMessages(text)) {
+      if (read.ok) await way.take(read.value)
+      else await deliver(unreadableAnswer(read.failure).text)
+    }
+  }
+  try {
+    const reading = readLines(input, limits.messageBytes, take, async () => {
+      const why = `A message of more than ${limits.messageBytes} bytes was not passed on.`
+      await deliver(problemAnswer(null, problem("TOO_LARGE", why)).text)
+    })
+    await Promise.race([reading, aborted(over)])
+    await sent(way, over)
+    // A request is answered when the answer has come, and that is not yet written.
+    const answered = way.settled().then(() => written)
+    await Promise.race([answered, delay(graceMs, over)])
+  } finally {
+    await way.close("ended")
+  }
+}
+
+const sendingMs = 20_000
+const pollMs = 20
+
+/** A service that is started for the first request takes its time: that is not the answer's. */
+async function sent(way: Way, over: AbortSignal): Promise<void> {
+  const deadlineMs = performance.now() + sendingMs
+  while (way.isWaiting && !over.aborted && performance.now() < deadlineMs) {
+    await delay(pollMs, over)
+  }
+}
+
+async function readLines(
+  input: AsyncIterable<Uint8Array>,
+  mostBytes: number,
+  take: (text: string) => Promise<void>,
+  refuse: () => Promise<void>,
+): Promise<void> {
+  const lines = new Lines(mostBytes)
+  for await (const chunk of input) {
+    for (const line of lines.take(chunk)) {
+      await (line.kind === "line" ? take(line.text) : refuse())
+    }
+  }
+  const rest = lines.rest()
+  if (rest?.kind === "line") await take(rest.text)
+}

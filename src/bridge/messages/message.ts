@@ -1,0 +1,148 @@
+import { fail, ok, type Result } from "../../lib/result.ts"
+import { parseJson } from "../../protocol/parse-json.ts"
+import { elementSpans, wholeSpan } from "./json-spans.ts"
+
+/** A JSON-RPC message on its way: the text as it came, and what the bridge looks at. */
+export type Message = RequestMessage | NotificationMessage | AnswerMessage
+
+export type RequestMessage = {
+  kind: "request"
+  text: string
+  id: MessageId
+  /** Tells `1` from `"1"`. */
+  key: string
+  method: string
+  params: Fields
+  /** Headers that came with it over HTTP and belong to it, not to the connection. */
+  headers?: Readonly<Record<string, string>>
+}
+
+export type NotificationMessage = {
+  kind: "notification"
+  text: string
+  method: string
+  params: Fields
+}
+
+export type AnswerMessage = {
+  kind: "answer"
+  text: string
+  /** Null in an error about what could not be read. */
+  key: string | null
+  result: Fields | null
+  error: Fields | null
+}
+
+export type MessageId = string | number
+export type Fields = Readonly<Record<string, unknown>>
+
+/** `id` is that of the broken message where it can be told. */
+export type Unreadable = { id: MessageId | null; code: number; why: string }
+
+const parseError = -32700
+const invalidRequest = -32600
+
+const mostInBatch = 100
+const mostWordLength = 1_000
+
+/** What is in a text: one message, or those of a batch, which some revisions of MCP allow. */
+export function readMessages(text: string): Result<Message, Unreadable>[] {
+  const parsed = parseJson(text)
+  if (!parsed.ok) return [unreadable(null, parseError, `The message is ${parsed.failure}.`)]
+  if (!Array.isArray(parsed.value)) return [readOne(parsed.value, text)]
+  const values: readonly unknown[] = parsed.value
+  if (values.length === 0) return [unreadable(null, invalidRequest, "The batch is empty.")]
+  if (values.length > mostInBatch) {
+    const why = `The batch has ${values.length} messages, and ${mostInBatch} is the most.`
+    return [unreadable(null, invalidRequest, why)]
+  }
+  const spans = elementSpans(text, wholeSpan(text))
+  return values.map((value, index) => {
+    const span = spans[index]
+    return readOne(value, span === undefined ? "" : text.slice(span.start, span.end))
+  })
+}
+
+function readOne(value: unknown, text: string): Result<Message, Unreadable> {
+  if (!isFields(value)) return unreadable(null, invalidRequest, "The message is not an object.")
+  const { method } = value
+  const id = readId(value["id"])
+  if (typeof method === "string") {
+    const params = isFields(value["params"]) ? value["params"] : {}
+    if (!Object.hasOwn(value, "id")) return ok({ kind: "notification", text, method, params })
+    if (id === null) {
+      return unreadable(null, invalidRequest, "The id of a request is a text or a number.")
+    }
+    return ok({ kind: "request", text, id, key: keyOf(id), method, params })
+  }
+  if (isFields(value["error"]) || Object.hasOwn(value, "result")) {
+    const error = isFields(value["error"]) ? value["error"] : null
+    const result = isFields(value["result"]) ? value["result"] : null
+    return ok({ kind: "answer", text, key: id === null ? null : keyOf(id), result, error })
+  }
+  const why = "The message is no JSON-RPC request, notification or answer."
+  return unreadable(id, invalidRequest, why)
+}
+
+function readId(value: unknown): MessageId | null {
+  return typeof value === "string" || typeof value === "number" ? value : null
+}
+
+/** A stranger's value in a sentence; an object of theirs may have a `toString` that is none. */
+export function wordOf(value: unknown): string {
+  return typeof value === "string" ? value.slice(0, mostWordLength) : "(no text)"
+}
+
+export function keyOf(id: MessageId): string {
+  return JSON.stringify(id)
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function unreadable(id: MessageId | null, code: number, why: string): Result<never, Unreadable> {
+  return fail({ id, code, why })
+}
+
+/** Messages may be written over lines; a line that ends a message, or an event, may not. */
+export function onOneLine(text: string): string {
+  return /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]+/g, " ") : text
+}
+
+const versionKey = "io.modelcontextprotocol/protocolVersion"
+
+/** The revision that a request itself names in its envelope; null for one of a session. */
+export function envelopeVersion({ params }: { params: Fields }): string | null {
+  const meta = params["_meta"]
+  const version = isFields(meta) ? meta[versionKey] : null
+  return typeof version === "string" ? version : null
+}
+
+export function progressTokenOf({ params }: RequestMessage): string | null {
+  const meta = params["_meta"]
+  return isFields(meta) ? tokenKey(meta["progressToken"]) : null
+}
+
+/** Of which request a progress notification tells. */
+export function progressOf({ method, params }: NotificationMessage): string | null {
+  return method === "notifications/progress" ? tokenKey(params["progressToken"]) : null
+}
+
+/** Which request a notification takes back. */
+export function cancelledKey({ method, params }: NotificationMessage): string | null {
+  return method === "notifications/cancelled" ? tokenKey(params["requestId"]) : null
+}
+
+function tokenKey(value: unknown): string | null {
+  const id = readId(value)
+  return id === null ? null : keyOf(id)
+}
+
+/** Takes a request back. */
+export function cancellation(requestId: MessageId, reason: string): NotificationMessage {
+  const method = "notifications/cancelled"
+  const params = { requestId, reason }
+  const text = JSON.stringify({ jsonrpc: "2.0", method, params })
+  return { kind: "notification", text, method, params }
+}

@@ -1,0 +1,218 @@
+import { errnoOf } from "../../../lib/errno.ts"
+import { type Message, readMessages, wordOf } from "../../messages/message.ts"
+import { EventReader } from "./event-reader.ts"
+
+/** How a request to the target over HTTP went. */
+export type Outcome =
+  /** The answer has come. */
+  | { kind: "answered" }
+  /** Taken, and there is nothing to say. */
+  | { kind: "accepted" }
+  /** The connection did not come about. */
+  | { kind: "unsent"; why: string }
+  /** 502, 503, 504. */
+  | { kind: "busy"; status: number; why: string; retryAfterMs: number | null }
+  /** Before any byte of an answer. */
+  | { kind: "cut"; why: string }
+  /** After some of it. An event's id tells where to go on. */
+  | { kind: "broken"; why: string; lastEventId: string | null; retryMs: number | null }
+  | { kind: "refused"; status: number; why: string }
+  /** It answers, but not in MCP. */
+  | { kind: "unreadable"; why: string }
+
+export type Exchange = {
+  url: string
+  method: "POST" | "GET" | "DELETE"
+  headers: Record<string, string>
+  body: string | null
+  tls: { ca?: string; cert?: string; key?: string; rejectUnauthorized?: true }
+  signal: AbortSignal
+  /** A connection that others have used may be dead already, and nobody could tell. */
+  isFresh: boolean
+  messageBytes: number
+}
+
+export type ExchangeEvents = {
+  headers(headers: Headers): void
+  /** True when it was the answer that is waited for. */
+  message(message: Message): Promise<boolean>
+  junk(why: string): void
+}
+
+const busy: ReadonlyMap<number, string> = new Map([
+  [502, "502 Bad Gateway"],
+  [503, "503 Service Unavailable"],
+  [504, "504 Gateway Timeout"],
+])
+
+/** One request to the target; what comes back is passed on message by message. */
+export async function exchange(sent: Exchange, events: ExchangeEvents): Promise<Outcome> {
+  let response: Response
+  try {
+    response = await fetch(sent.url, {
+      method: sent.method,
+      headers: sent.headers,
+      body: sent.body,
+      signal: sent.signal,
+      tls: sent.tls,
+      redirect: "manual", // the token is for this target, not for where it points
+      keepalive: !sent.isFresh,
+      timeout: false, // an answer may take hours; who does not want to wait takes it back
+    })
+  } catch (error) {
+    return unanswered(error)
+  }
+  const why = busy.get(response.status)
+  if (why !== undefined) {
+    await drop(response)
+    return { kind: "busy", status: response.status, why, retryAfterMs: retryAfter(response) }
+  }
+  try {
+    if (response.ok) events.headers(response.headers)
+    return await (response.ok ? readAnswer : readRefusal)(response, sent, events)
+  } finally {
+    await drop(response)
+  }
+}
+
+const neverSent = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+])
+
+function unanswered(error: unknown): Outcome {
+  const errno = errnoOf(error)
+  if (errno === null && !(error instanceof Error)) throw error
+  const why = errno ?? String(error)
+  if (errno !== null && neverSent.has(errno)) return { kind: "unsent", why }
+  if (errno === "ECONNRESET" || errno === "EPIPE") {
+    return { kind: "cut", why: `the connection was closed (${errno})` }
+  }
+  return { kind: "refused", status: 0, why }
+}
+
+async function readAnswer(
+  response: Response,
+  sent: Exchange,
+  events: ExchangeEvents,
+): Promise<Outcome> {
+  const type = (response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase()
+  if (type === "text/event-stream") return readEvents(response, sent.messageBytes, events)
+  if (response.status === 202 || response.status === 204) return { kind: "accepted" }
+  if (type !== "application/json") {
+    const body = await readBody(response, sent.messageBytes)
+    if (body.kind === "text" && body.text.trim() === "") return { kind: "accepted" }
+    return { kind: "unreadable", why: `it answered with ${type === "" ? "no type" : type}` }
+  }
+  const body = await readBody(response, sent.messageBytes)
+  if (body.kind !== "text") return body
+  if (body.text.trim() === "") return { kind: "accepted" }
+  return (await passOn(body.text, events))
+    ? { kind: "answered" }
+    : { kind: "unreadable", why: "what it answered is no answer to this request" }
+}
+
+/** Whether the answer was among them. */
+async function passOn(text: string, events: ExchangeEvents): Promise<boolean> {
+  let hasAnswer = false
+  for (const read of readMessages(text)) {
+    if (!read.ok) events.junk(read.failure.why)
+    else if (await events.message(read.value)) hasAnswer = true
+  }
+  return hasAnswer
+}
+
+async function readEvents(
+  response: Response,
+  messageBytes: number,
+  events: ExchangeEvents,
+): Promise<Outcome> {
+  const reader = new EventReader(messageBytes)
+  let lastEventId: string | null = null
+  let retryMs: number | null = null
+  const broken = (why: string): Outcome => ({ kind: "broken", why, lastEventId, retryMs })
+  try {
+    for await (const chunk of bodyOf(response)) {
+      const came = reader.take(chunk)
+      if (came === null) return tooLarge(messageBytes)
+      for (const event of came) {
+        lastEventId = event.id ?? lastEventId
+        retryMs = event.retryMs ?? retryMs
+        if (event.data !== "" && (await passOn(event.data, events))) return { kind: "answered" }
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return broken(`the connection was closed (${errnoOf(error) ?? error.name})`)
+  }
+  return broken(
+    reader.isInside
+      ? "the stream of events ended in the middle of one"
+      : "the stream of events ended without the answer",
+  )
+}
+
+async function readRefusal(
+  response: Response,
+  sent: Exchange,
+  events: ExchangeEvents,
+): Promise<Outcome> {
+  const { status } = response
+  const body = await readBody(response, Math.min(sent.messageBytes, mostRefusalBytes))
+  const text = body.kind === "text" ? body.text : ""
+  for (const read of readMessages(text)) {
+    if (!read.ok || read.value.kind !== "answer" || read.value.error === null) continue
+    if (await events.message(read.value)) return { kind: "answered" }
+    const words = wordOf(read.value.error["message"])
+    return { kind: "refused", status, why: `${status}: ${words}` }
+  }
+  const words = text.trim().split("\n", 1)[0]?.slice(0, mostWords) ?? ""
+  return { kind: "refused", status, why: words === "" ? `${status}` : `${status}: ${words}` }
+}
+
+const mostRefusalBytes = 64 * 1024
+const mostWords = 300
+
+type Body = { kind: "text"; text: string } | Extract<Outcome, { kind: "broken" | "unreadable" }>
+
+async function readBody(response: Response, mostBytes: number): Promise<Body> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of bodyOf(response)) {
+      bytes += chunk.length
+      if (bytes > mostBytes) return tooLarge(mostBytes)
+      pieces.push(chunk)
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const why = `the connection was closed (${errnoOf(error) ?? error.name})`
+    return { kind: "broken", why, lastEventId: null, retryMs: null }
+  }
+  return { kind: "text", text: Buffer.concat(pieces, bytes).toString("utf8") }
+}
+
+function tooLarge(mostBytes: number): Extract<Outcome, { kind: "unreadable" }> {
+  return { kind: "unreadable", why: `it sent a message of more than ${mostBytes} bytes` }
+}
+
+/** Bun's types say nothing of what a body consists of. */
+function bodyOf(response: Response): ReadableStream<Uint8Array> {
+  return response.body ?? new Blob([]).stream()
+}
+
+/** Nobody reads the rest. One that is broken says so again, and that is known. */
+async function drop({ body }: Response): Promise<void> {
+  if (body !== null && !body.locked) await body.cancel().catch(() => undefined)
+}
+
+const longestWaitS = 60
+
+function retryAfter(response: Response): number | null {
+  const text = response.headers.get("retry-after") ?? ""
+  return /^\d{1,5}$/.test(text) ? Math.min(Number(text), longestWaitS) * 1000 : null
+}

@@ -1,0 +1,70 @@
+import { wordOf } from "../../messages/message.ts"
+import {
+  lostWithoutRepeat,
+  mayHaveBeenDone,
+  type Problem,
+  problem,
+  refusedBy,
+} from "../../problem.ts"
+import { afterLoss } from "../after-loss.ts"
+import type { KnownTarget } from "../known-target.ts"
+import type { UnderWay } from "../requests.ts"
+import type { Outcome } from "./http-exchange.ts"
+
+export type Verdict =
+  | { kind: "done" }
+  | { kind: "again"; atLeastMs: number }
+  /** The target does not know its session any more, where there was one. */
+  | { kind: "unknown-session"; otherwise: Problem }
+  | { kind: "fail"; why: Problem }
+
+/** What becomes of a request after one try: only what passes by itself is tried again. */
+export function judgeOutcome(
+  underWay: UnderWay,
+  outcome: Outcome,
+  target: KnownTarget,
+  mostSends: number,
+): Verdict {
+  const { name } = target
+  const { method, params } = underWay.request
+  switch (outcome.kind) {
+    case "answered":
+      return { kind: "done" }
+    case "unsent":
+      return { kind: "again", atLeastMs: 0 }
+    case "busy": {
+      // 503 is said instead of doing it; behind the other two it may have been done.
+      const mayBeDone = outcome.status !== 503 && !target.mayBeRepeated(underWay.request)
+      if (!mayBeDone) return { kind: "again", atLeastMs: outcome.retryAfterMs ?? 0 }
+      return fail(mayHaveBeenDone(name, wordOf(params["name"]), outcome.why))
+    }
+    case "cut": {
+      const why = afterLoss(underWay, outcome, target, mostSends)
+      return why === null ? { kind: "again", atLeastMs: 0 } : fail(why)
+    }
+    case "broken":
+      if (target.isOurs && target.mayBeRepeated(underWay.request)) {
+        return { kind: "again", atLeastMs: 0 }
+      }
+      return fail(lostWithoutRepeat(name, method, outcome.why))
+    case "refused": {
+      const why = refusedBy(name, outcome.why)
+      return outcome.status === 404 ? { kind: "unknown-session", otherwise: why } : fail(why)
+    }
+    case "accepted":
+      return fail(refusedBy(name, "it took the request, and gave no answer"))
+    case "unreadable":
+      return fail(problem("TARGET_UNREADABLE", `The answer of ${name} is lost: ${outcome.why}.`))
+  }
+}
+
+/** Whether an outcome speaks against the target, and not only against the request. */
+export function isFailureOfTarget(
+  outcome: Outcome,
+): outcome is Extract<Outcome, { kind: "unsent" | "busy" | "cut" | "broken" }> {
+  return ["unsent", "busy", "cut", "broken"].includes(outcome.kind)
+}
+
+function fail(why: Problem): Verdict {
+  return { kind: "fail", why }
+}

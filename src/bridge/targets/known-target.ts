@@ -1,0 +1,91 @@
+import {
+  type AnswerMessage,
+  type Fields,
+  isFields,
+  type RequestMessage,
+} from "../messages/message.ts"
+import { headersIn, type ParamHeader, paramHeaders } from "../messages/param-headers.ts"
+import type { Breaker } from "./breaker.ts"
+
+const serverInfoKey = "io.modelcontextprotocol/serverInfo"
+const ownName = "cc-executor"
+const mostTools = 10_000
+
+type Tool = { mayBeRepeated: boolean; headers: readonly ParamHeader[] }
+
+/** What the bridge knows of its target, from the answers that passed by. */
+export class KnownTarget {
+  /** For messages and logs: never with a secret in it. */
+  readonly name: string
+  readonly breaker: Breaker
+  readonly #tools = new Map<string, Tool>()
+  #isOurs: boolean
+
+  constructor(name: string, breaker: Breaker, isOurs = false) {
+    this.name = name
+    this.breaker = breaker
+    this.#isOurs = isOurs
+  }
+
+  /** A cc-executor starts things once by their key: it can be sent most calls again. */
+  get isOurs(): boolean {
+    return this.#isOurs
+  }
+
+  learn(request: RequestMessage, { result }: AnswerMessage): void {
+    if (result === null) return
+    const name = serverName(result)
+    if (name !== null) this.#isOurs = name === ownName
+    if (request.method === "tools/list") this.#learnTools(result["tools"])
+  }
+
+  /** Whether doing it twice is no worse than doing it once, as far as is known. */
+  mayBeRepeated(request: RequestMessage): boolean {
+    if (request.method !== "tools/call") return true
+    if (this.#isOurs) return ownCallMayRepeat(request.params)
+    return this.#toolOf(request)?.mayBeRepeated ?? true
+  }
+
+  /** The arguments that the called tool wants to see in headers as well. */
+  headersFor(request: RequestMessage): Record<string, string> {
+    const headers = request.method === "tools/call" ? this.#toolOf(request)?.headers : undefined
+    return paramHeaders(headers ?? [], request.params["arguments"])
+  }
+
+  #toolOf({ params }: RequestMessage): Tool | undefined {
+    const { name } = params
+    return typeof name === "string" ? this.#tools.get(name) : undefined
+  }
+
+  #learnTools(tools: unknown): void {
+    if (!Array.isArray(tools)) return
+    const list: readonly unknown[] = tools
+    for (const tool of list) {
+      if (!isFields(tool) || typeof tool["name"] !== "string") continue
+      if (this.#tools.size >= mostTools && !this.#tools.has(tool["name"])) continue
+      const hints = isFields(tool["annotations"]) ? tool["annotations"] : {}
+      const isRisky = hints["idempotentHint"] === false && hints["readOnlyHint"] !== true
+      const headers = headersIn(tool["inputSchema"])
+      this.#tools.set(tool["name"], { mayBeRepeated: !isRisky, headers })
+    }
+  }
+}
+
+/** In the answer to `initialize`, or in any answer of the modern era. */
+function serverName(result: Fields): string | null {
+  const meta = result["_meta"]
+  const info = result["serverInfo"] ?? (isFields(meta) ? meta[serverInfoKey] : null)
+  return isFields(info) && typeof info["name"] === "string" ? info["name"] : null
+}
+
+/**
+ * Whether a cc-executor may be sent a `tools/call` again whose answer was lost. What a call starts
+ * it starts once, by the call's key. A second signal would be a second signal; and input is written
+ * once only where the call says how much came before it.
+ */
+function ownCallMayRepeat(params: Fields): boolean {
+  const { name, arguments: args } = params
+  if (name === "signal") return false
+  if (name !== "input") return true
+  return typeof args === "object" && args !== null && "offset" in args
+}

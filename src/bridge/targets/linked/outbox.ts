@@ -1,0 +1,77 @@
+import type { Message } from "../../messages/message.ts"
+import { type Problem, problem } from "../../problem.ts"
+import type { UnderWay } from "../requests.ts"
+
+export type OutboxLimits = { waitingMessages: number; waitingBytes: number }
+
+/** Messages that wait for a connection: first what is sent again, then the rest in its order. */
+export class Outbox {
+  readonly #limits: OutboxLimits
+  readonly #again = new Set<UnderWay>()
+  #messages: Message[] = []
+  #length = 0
+
+  constructor(limits: OutboxLimits) {
+    this.#limits = limits
+  }
+
+  get isEmpty(): boolean {
+    return this.#again.size === 0 && !this.hasNew
+  }
+
+  /** Whether something waits that was never sent. */
+  get hasNew(): boolean {
+    return this.#messages.length > 0
+  }
+
+  /** Why there is no room; null when the message was put in. */
+  put(message: Message): Problem | null {
+    const { waitingMessages, waitingBytes } = this.#limits
+    const isFull = this.#messages.length >= waitingMessages
+    if (isFull || this.#length + message.text.length > waitingBytes) {
+      return problem(
+        "TOO_MANY",
+        `${this.#messages.length} messages wait for the connection to the target, and more are ` +
+          "not kept. Wait for answers before you send more.",
+      )
+    }
+    this.#messages.push(message)
+    this.#length += message.text.length
+    return null
+  }
+
+  /** What has been sent counts among those under way, and needs no room of its own. */
+  putAgain(lost: UnderWay): void {
+    this.#again.add(lost)
+  }
+
+  hasAgain(lost: UnderWay): boolean {
+    return this.#again.has(lost)
+  }
+
+  next(): Message | undefined {
+    const [again] = this.#again
+    if (again !== undefined) {
+      this.#again.delete(again)
+      return again.request
+    }
+    const first = this.#messages.shift()
+    this.#length -= first?.text.length ?? 0
+    return first
+  }
+
+  /** Whether the request was here: then there is nobody who would have to be told. */
+  takeBack(meant: UnderWay): boolean {
+    const before = this.#messages.length
+    this.#messages = this.#messages.filter((message) => message !== meant.request)
+    this.#length = this.#messages.reduce((sum, { text }) => sum + text.length, 0)
+    return this.#again.delete(meant) || this.#messages.length < before
+  }
+
+  /** Requests are answered for by others; the rest is nobody's. */
+  clear(): void {
+    this.#again.clear()
+    this.#messages = []
+    this.#length = 0
+  }
+}

@@ -1,0 +1,184 @@
+import { watchSilence } from "../../../client/connection/silence.ts"
+import { delay } from "../../../lib/delay.ts"
+import { errnoOf } from "../../../lib/errno.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import type { Link, LinkEnd, LinkFailure, Received } from "./link.ts"
+
+export const mcpProtocol = "mcp"
+
+export type SocketSettings = {
+  openSocket: () => WebSocket
+  messageBytes: number
+  unreadBytes: number
+}
+
+const openMs = 10_000
+const pingAfterMs = 30_000
+const pongMs = 15_000
+/** More than this waits in the socket: whoever sends waits for it. */
+const fullBytes = 1024 * 1024
+const pollMs = 5
+const closeMs = 1_000
+
+/** A WebSocket with one message in each text frame. */
+export async function openSocketLink(
+  settings: SocketSettings,
+  received: Received,
+): Promise<Result<Link, LinkFailure>> {
+  const socket = settings.openSocket()
+  const opening = Promise.withResolvers<LinkFailure | null>()
+  const ended = Promise.withResolvers<LinkEnd>()
+  const closed = Promise.withResolvers<void>()
+  const inbox = new Inbox(settings.unreadBytes, received)
+  let heardAtMs = performance.now()
+  let trouble: LinkFailure | null = null
+
+  const end = (why: string, isTransient: boolean) => {
+    opening.resolve({ why, isTransient, hasAnswered: false })
+    // What came before the end comes before the news of it.
+    void inbox.close().then(() => ended.resolve({ why, isTransient }))
+  }
+  const cut = (why: string) => {
+    ended.resolve({ why, isTransient: false }) // the rest may wait for a client that does not read
+    void inbox.close()
+    socket.terminate()
+  }
+  const timer = setTimeout(() => cutOpening(), openMs)
+  function cutOpening(): void {
+    const why = `the connection was not opened within ${openMs / 1000} s`
+    opening.resolve({ why, isTransient: true, hasAnswered: false })
+    socket.terminate()
+  }
+
+  socket.addEventListener("open", () => {
+    const speaksMcp = socket.protocol === mcpProtocol
+    const why = "it speaks no MCP over WebSocket there (it did not take the subprotocol mcp)"
+    opening.resolve(speaksMcp ? null : { why, isTransient: false, hasAnswered: true })
+    if (!speaksMcp) socket.close(1002)
+  })
+  socket.addEventListener("error", (event) => {
+    trouble ??= failureIn(event)
+  })
+  socket.addEventListener("close", ({ code, reason }) => {
+    closed.resolve()
+    if (trouble !== null) opening.resolve(trouble)
+    end(`the connection was closed (${code}${reason === "" ? "" : `: ${reason}`})`, true)
+  })
+  socket.addEventListener("pong", () => {
+    heardAtMs = performance.now()
+  })
+  socket.addEventListener("message", ({ data }) => {
+    heardAtMs = performance.now()
+    const text = typeof data === "string" ? data : Buffer.from(data).toString("utf8")
+    if (text.length > settings.messageBytes) {
+      return cut(`it sent a message of more than ${settings.messageBytes} bytes`)
+    }
+    if (!inbox.put(text)) cut("it sends faster than the client reads, and more is not kept")
+  })
+
+  const failed = await opening.promise
+  clearTimeout(timer)
+  if (failed !== null) return fail(failed)
+  const silence = watchSilence({
+    silenceMs: pingAfterMs,
+    answerMs: pongMs,
+    heardAtMs: () => heardAtMs,
+    probe: () => socket.ping(),
+    gone: () => {
+      end(`it has been silent, and did not answer a ping within ${pongMs / 1000} s`, true)
+      socket.terminate()
+    },
+  })
+  void closed.promise.then(() => silence[Symbol.dispose]())
+  return ok({
+    get isOpen() {
+      return socket.readyState === WebSocket.OPEN
+    },
+    async send(text) {
+      if (socket.readyState !== WebSocket.OPEN) return
+      socket.send(text)
+      while (socket.readyState === WebSocket.OPEN && socket.bufferedAmount > fullBytes) {
+        await Bun.sleep(pollMs)
+      }
+    },
+    ended: ended.promise,
+    async close() {
+      socket.close(1000)
+      // A vanished peer never answers the closing handshake; nobody should wait for it.
+      await Promise.race([closed.promise, delay(closeMs)])
+      socket.terminate()
+    },
+  })
+}
+
+const transientStatus = new Set([502, 503, 504])
+/** ENOENT: a unix socket whose server is being started again. */
+const transientErrno = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "ETIMEDOUT",
+  "EAI_AGAIN",
+  "ENOENT",
+])
+
+/** Why there was no connection. Bun says the status of a refusal in words only. */
+function failureIn(event: Event): LinkFailure {
+  const text = "message" in event && typeof event.message === "string" ? event.message : ""
+  const status = Number(/101 status code: (\d{3})\s*$/.exec(text)?.[1] ?? Number.NaN)
+  if (!Number.isNaN(status)) {
+    return {
+      why: `it answered ${status} instead of opening a WebSocket`,
+      isTransient: transientStatus.has(status),
+      hasAnswered: true,
+    }
+  }
+  const errno = "error" in event ? errnoOf(event.error) : null
+  const isTransient = errno === null || transientErrno.has(errno)
+  return { why: errno ?? wordsOf(text), isTransient, hasAnswered: false }
+}
+
+/** Without the address, which may have a secret in it. */
+function wordsOf(text: string): string {
+  return /failed: (.*)$/.exec(text)?.[1] ?? "the connection failed"
+}
+
+/** Takes messages that cannot be held back at their source, and passes them on one by one. */
+class Inbox {
+  readonly #most: number
+  readonly #received: Received
+  #texts: string[] = []
+  #length = 0
+  #passing: Promise<void> | null = null
+  #isClosed = false
+
+  /** `most` characters may wait. */
+  constructor(most: number, received: Received) {
+    this.#most = most
+    this.#received = received
+  }
+
+  /** False when it is full: the message is not taken. One alone always finds room. */
+  put(text: string): boolean {
+    if (this.#isClosed) return true // nobody wants it
+    if (this.#length > 0 && this.#length + text.length > this.#most) return false
+    this.#texts.push(text)
+    this.#length += text.length
+    this.#passing ??= this.#pass()
+    return true
+  }
+
+  /** Takes nothing more; resolves when everything taken has been passed on. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#passing
+  }
+
+  async #pass(): Promise<void> {
+    for (let text = this.#texts.shift(); text !== undefined; text = this.#texts.shift()) {
+      await this.#received(text)
+      this.#length -= text.length
+    }
+    this.#passing = null
+  }
+}

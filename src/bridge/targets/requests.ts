@@ -1,0 +1,97 @@
+import { waitedMeta } from "../../protocol/mcp-meta-keys.ts"
+import { progressTokenOf, type RequestMessage } from "../messages/message.ts"
+import { stamped } from "../messages/stamp.ts"
+import { type Problem, problem } from "../problem.ts"
+
+/** A request of the client's that has no answer yet. */
+export type UnderWay = {
+  readonly request: RequestMessage
+  readonly progressToken: string | null
+  readonly takenMs: number
+  /** How often it was sent. */
+  sends: number
+  /** Whether something of the answer has come: progress. */
+  hasBegun: boolean
+}
+
+/** A call as it is sent now: one that was sent before says how long its client waits already. */
+export function asSentNow({ request, takenMs, sends }: UnderWay, nowMs: number): RequestMessage {
+  if (sends === 0 || request.method !== "tools/call") return request
+  return stamped(request, { [waitedMeta]: Math.round(nowMs - takenMs) })
+}
+
+/** The requests of one client that have no answer. */
+export class Requests {
+  readonly #most: number
+  readonly #byKey = new Map<string, UnderWay>()
+  #settled = Promise.withResolvers<void>()
+
+  readonly #nowMs: () => number
+
+  constructor(most: number, nowMs: () => number) {
+    this.#most = most
+    this.#nowMs = nowMs
+    this.#settled.resolve()
+  }
+
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  /** Why a request cannot be taken; null when it can. */
+  refusal({ key, id }: RequestMessage): Problem | null {
+    if (this.#byKey.has(key)) {
+      return problem(
+        "DUPLICATE_ID",
+        `A request with the id ${JSON.stringify(id)} is under way already. ` +
+          "Its answer could not be told from this one's: use every id once.",
+      )
+    }
+    if (this.#byKey.size < this.#most) return null
+    return problem(
+      "TOO_MANY",
+      `${this.#most} requests of this client have no answer yet, and that is the most. ` +
+        "Wait for some of them before you send more.",
+    )
+  }
+
+  add(request: RequestMessage): UnderWay {
+    const progressToken = progressTokenOf(request)
+    const added = { request, progressToken, takenMs: this.#nowMs(), sends: 0, hasBegun: false }
+    if (!this.#hasAwaited()) this.#settled = Promise.withResolvers<void>()
+    this.#byKey.set(request.key, added)
+    if (!this.#hasAwaited()) this.#settled.resolve()
+    return added
+  }
+
+  get(key: string): UnderWay | undefined {
+    return this.#byKey.get(key)
+  }
+
+  ofProgress(token: string): UnderWay | undefined {
+    return this.#byKey.values().find(({ progressToken }) => progressToken === token)
+  }
+
+  remove({ request }: UnderWay): void {
+    this.#byKey.delete(request.key)
+    if (!this.#hasAwaited()) this.#settled.resolve()
+  }
+
+  all(): UnderWay[] {
+    return [...this.#byKey.values()]
+  }
+
+  /** When none is left that will be answered: a stream of news never is. */
+  settled(): Promise<void> {
+    return this.#settled.promise
+  }
+
+  #hasAwaited(): boolean {
+    return this.#byKey.values().some(({ request }) => !isStream(request))
+  }
+}
+
+/** A stream of news that goes on until it is taken back: to ask for it again is always right. */
+export function isStream({ method }: RequestMessage): boolean {
+  return method === "subscriptions/listen"
+}

@@ -1,0 +1,83 @@
+import type { BridgeLog, WayLimits } from "../../bridge/ports.ts"
+import { openCommandLink } from "../../bridge/targets/linked/stdio-link.ts"
+import { mcpProtocol, openSocketLink } from "../../bridge/targets/linked/ws-link.ts"
+import type { Target } from "../../bridge/targets/open-ways.ts"
+import { readCommand } from "../../execution/words.ts"
+import { bearerToken } from "../connect/bearer-token.ts"
+import { type ClientTlsValues, readClientTls } from "../connect/client-tls.ts"
+import type { Context } from "../context.ts"
+import { UsageFailure } from "../failure.ts"
+
+export type TargetValues = ClientTlsValues & {
+  to?: string | undefined
+  "token-file"?: string | undefined
+}
+
+type World = { context: Pick<Context, "env">; limits: WayLimits; log: BridgeLog }
+
+/** What `--to`, or the words after `--`, name. */
+export function readTarget(values: TargetValues, words: readonly string[], world: World): Target {
+  const { to } = values
+  if (to === undefined && words.length === 0) {
+    throw new UsageFailure("The target is missing: give --to URL, or -- COMMAND.")
+  }
+  if (to !== undefined && words.length > 0) {
+    throw new UsageFailure(`--to and "${words.join(" ")}" are two targets: give one of them.`)
+  }
+  if (to === undefined) return commandTarget(words, world)
+  const [, line] = /^stdio:\s*(.*)$/s.exec(to) ?? []
+  if (line !== undefined) return commandTarget(wordsOf(line), world)
+  return remoteTarget(to, values, world)
+}
+
+function wordsOf(line: string): string[] {
+  const read = readCommand(line)
+  if (read.ok && read.value.kind === "words") return read.value.words
+  throw new UsageFailure(
+    `--to: "${line}" is no command of plain words. Give it after --, word by word; for what a ` +
+      "shell would do: -- sh -c 'COMMAND'.",
+  )
+}
+
+function commandTarget(command: readonly string[], { context, limits, log }: World): Target {
+  const { messageBytes } = limits
+  const settings = { command, env: context.env, messageBytes, log }
+  return {
+    kind: "linked",
+    name: command[0] ?? "",
+    isOurs: false,
+    open: (received) => openCommandLink(settings, received),
+  }
+}
+
+function remoteTarget(to: string, values: TargetValues, { context, limits }: World): Target {
+  const url = URL.parse(to)
+  const isKnown = url !== null && /^(?:ws|http)s?:$/.test(url.protocol)
+  if (!isKnown) {
+    throw new UsageFailure(
+      `--to: "${to}" is no target: give ws://, wss://, http:// or https://, or "stdio: COMMAND".`,
+    )
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new UsageFailure("--to: a secret in an address is for all to see: give --token-file.")
+  }
+  const token = bearerToken(context.env, values["token-file"])
+  token?.read() // whatever is wrong with it is told before anybody is asked
+  const tls = /^(?:wss|https):$/.test(url.protocol) ? readClientTls(context.env, values) : {}
+  const authorization = (): Record<string, string> =>
+    token === null ? {} : { authorization: `Bearer ${token.read()}` }
+  const name = `${url.protocol}//${url.host}${url.pathname}`
+  if (url.protocol.startsWith("http")) {
+    return { kind: "http", name, isOurs: false, http: { url: url.href, tls, authorization } }
+  }
+  return {
+    kind: "linked",
+    name,
+    isOurs: false,
+    open(received) {
+      const headers = authorization()
+      const openSocket = () => new WebSocket(url.href, { protocols: [mcpProtocol], headers, tls })
+      return openSocketLink({ openSocket, ...limits }, received)
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import type { ExecutionView } from "../../protocol/execution-view.ts"
+import type { Arguments, OptionTable } from "../arguments.ts"
+import { command } from "../command.ts"
+import { addressOptions } from "../connect/address.ts"
+import { reach } from "../connect/reach.ts"
+import type { Context } from "../context.ts"
+import { ownFailure } from "../exit-code.ts"
+import { type FollowOptions, follow } from "../terminal/follow.ts"
+
+const options = {
+  from: {
+    type: "string",
+    value: "CURSOR",
+    about: "start (default), tail for what comes from now on, or a `next` cursor",
+  },
+  observe: {
+    type: "boolean",
+    about: "only look: Ctrl-C leaves, and nothing waits for this reader",
+  },
+  interactive: { type: "boolean", short: "i", about: "pass standard input on" },
+  ...addressOptions,
+} as const satisfies OptionTable
+
+export const attachCommand = command({
+  usage: ["attach [OPTIONS] ID"],
+  about: `\
+Shows everything the execution has written and goes on with it until it ends; then exits as
+\`run\` would have. Ctrl-C cancels, a second one leaves. On an execution with a terminal every
+key goes to it, and Ctrl-P Ctrl-Q leaves.`,
+  options,
+  examples: [
+    { about: "come back to an execution", command: "cc-executor attach 7kq2mfa4" },
+    {
+      about: "look on from now, without touching it",
+      command: "cc-executor attach --observe --from tail 7kq2mfa4",
+    },
+  ],
+  operands: { atLeast: 1, atMost: 1, what: "The id of an execution" },
+  failureExitCode: ownFailure,
+  run: attach,
+})
+
+async function attach(context: Context, args: Arguments<typeof options>): Promise<number> {
+  const { values, operands } = args
+  const [id = ""] = operands
+  await using reached = await reach(context, values, "with-journal")
+  const view = await reached.client.call("status", { execution_id: id })
+  const execution = await reached.client.attach(view.execution_id, {
+    from: values.from ?? "start",
+    role: values.observe === true ? "observer" : "driver",
+    encoding: "binary",
+  })
+  return await follow(context, execution, followOptions(context, values, view))
+}
+
+function followOptions(
+  context: Context,
+  values: Arguments<typeof options>["values"],
+  view: ExecutionView,
+): FollowOptions {
+  const isLive = view.state !== "ended"
+  const isObserver = values.observe === true
+  const hasTerminal = view.terminal !== null && !isObserver && isLive
+  return {
+    input: inputFor(context, hasTerminal, values.interactive === true && isLive && !isObserver),
+    hasTerminal,
+    mayCancel: isLive && !isObserver,
+    onBrokenPipe: "detach",
+    earlier: [],
+  }
+}
+
+function inputFor(context: Context, hasTerminal: boolean, isWanted: boolean) {
+  if (hasTerminal && context.stdin.kind === "terminal") return "keys"
+  return isWanted ? "stream" : "none"
+}

@@ -1,0 +1,156 @@
+import { errnoOf } from "../../lib/errno.ts"
+import type { Link } from "../../service/audit/chain.ts"
+import {
+  type AuditText,
+  allLines,
+  endOfTrail,
+  FollowedTrail,
+  linesSince,
+  newestLines,
+  type TrailPlace,
+} from "../../service/audit/read-audit.ts"
+import { type AuditVerdict, verifyAudit } from "../../service/audit/verify-audit.ts"
+import type { Arguments, OptionTable } from "../arguments.ts"
+import { command } from "../command.ts"
+import { addressOf, addressOptions } from "../connect/address.ts"
+import type { Context } from "../context.ts"
+import { CommandFailure, UsageFailure } from "../failure.ts"
+import { auditTable } from "../terminal/audit-table.ts"
+import { countOption, timeOption } from "../time.ts"
+
+const defaultLines = 50
+const lookAgainMs = 200
+
+const options = {
+  lines: { type: "string", short: "n", value: "N", about: "the newest N, else 50" },
+  all: { type: "boolean", about: "every line there is" },
+  since: { type: "string", value: "TIME", about: "all since then: 10m ago, or a date" },
+  follow: { type: "boolean", short: "f", about: "go on with what is added" },
+  verify: { type: "boolean", about: "check that no line was changed, removed or inserted" },
+  head: { type: "string", value: "NUMBER:HASH", about: "a head noted earlier must be in there" },
+  json: { type: "boolean", about: "the lines as they are; with --verify one JSON document" },
+  ...addressOptions,
+} as const satisfies OptionTable
+
+type AuditValues = Arguments<typeof options>["values"]
+
+export const auditCommand = command({
+  usage: ["audit [OPTIONS]", "audit --verify [--head NUMBER:HASH]"],
+  about: `\
+Reads the files of the state directory here, whether a service runs or not. Lines that were cut off
+at the end can only be missed by who knows an earlier head: keep the one that --verify prints
+somewhere else.`,
+  options,
+  examples: [
+    { about: "what was asked lately, and by whom", command: "cc-executor audit" },
+    {
+      about: "all of the last hour, for a program",
+      command: "cc-executor audit --since 1h --json",
+    },
+    { about: "whatever is asked from now on", command: "cc-executor audit -n 0 --follow" },
+    { about: "is it as it was written?", command: "cc-executor audit --verify" },
+  ],
+  operands: { atLeast: 0, atMost: 0, what: "" },
+  run: audit,
+})
+
+async function audit(context: Context, { values }: Arguments<typeof options>): Promise<number> {
+  const address = addressOf(context, values)
+  if (address.kind === "remote") {
+    throw new UsageFailure("An audit trail is read where it is written: leave --url out.")
+  }
+  const { audit: directory } = address.paths
+  try {
+    if (values.verify === true || values.head !== undefined) {
+      return await verify(context, values, directory)
+    }
+    if (values.follow === true) return await follow(context, values, directory)
+    await show(context, values, chosenLines(context, values, directory, endOfTrail(directory)))
+    return 0
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === null) throw error
+    throw new CommandFailure(`The audit trail in ${directory} cannot be read (${errno}).`)
+  }
+}
+
+function chosenLines(
+  context: Context,
+  values: AuditValues,
+  directory: string,
+  end: TrailPlace,
+): Iterable<AuditText> {
+  const { lines, all, since } = values
+  if ([lines, all, since].filter((value) => value !== undefined).length > 1) {
+    throw new UsageFailure("--lines, --all and --since each say how much: give one of them.")
+  }
+  if (since !== undefined) {
+    return linesSince(directory, timeOption("--since", since, context.now()), end)
+  }
+  if (all === true) return allLines(directory, end)
+  const most = lines === undefined ? defaultLines : countOption("--lines", lines)
+  return newestLines(directory, most, end)
+}
+
+async function show(
+  context: Context,
+  values: AuditValues,
+  lines: Iterable<AuditText>,
+): Promise<void> {
+  if (values.json !== true) {
+    await context.stdout.write(`${auditTable(context, lines).join("\n")}\n`)
+    return
+  }
+  for (const { text } of lines) await context.stdout.write(`${text}\n`)
+}
+
+/** Until the program is ended. */
+async function follow(context: Context, values: AuditValues, directory: string): Promise<number> {
+  const shownUntil = endOfTrail(directory)
+  await show(context, values, chosenLines(context, values, directory, shownUntil))
+  const followed = new FollowedTrail(directory, shownUntil)
+  for (;;) {
+    for (const line of followed.next()) {
+      const text = values.json === true ? line.text : auditTable(context, [line]).at(-1)
+      await context.stdout.write(`${text}\n`)
+    }
+    await Bun.sleep(lookAgainMs)
+  }
+}
+
+async function verify(context: Context, values: AuditValues, directory: string): Promise<number> {
+  const noted = values.head === undefined ? null : readHead(values.head)
+  const verdict = verifyAudit(directory, noted)
+  const text = values.json === true ? verdictJson(verdict) : verdictText(verdict, directory, noted)
+  await context.stdout.write(`${text}\n`)
+  return verdict.verified ? 0 : 1
+}
+
+function readHead(text: string): Link {
+  const [, number, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (number !== undefined && hash !== undefined) return { number: Number(number), hash }
+  throw new UsageFailure(`--head: "${text}" is not a head: give NUMBER:HASH as --verify prints it.`)
+}
+
+function verdictJson({ unfinishedBytes: unfinished_bytes, ...verdict }: AuditVerdict): string {
+  return JSON.stringify({ ...verdict, unfinished_bytes })
+}
+
+function verdictText(verdict: AuditVerdict, directory: string, noted: Link | null): string {
+  const { fault, from, head, files, unfinishedBytes } = verdict
+  if (fault !== null) {
+    const where = fault.line === 0 ? fault.file : `line ${fault.line} of ${fault.file}`
+    const last = head === null ? "no line" : `${head.number}:${head.hash}`
+    return `broken     ${where} in ${directory} ${fault.why}\nsound to   ${last}`
+  }
+  if (from === null || head === null) return `intact     there is no line yet in ${directory}`
+  const lines = [
+    `intact     lines ${from} to ${head.number} in ${files} ${files === 1 ? "file" : "files"}`,
+    `head       ${head.number}:${head.hash}`,
+  ]
+  if (noted !== null) lines.push(`noted      ${noted.number} is in it, with its hash`)
+  if (unfinishedBytes > 0) {
+    lines.push(`unfinished ${unfinishedBytes} bytes: a line is being written, or a crash cut it`)
+  }
+  return lines.join("\n")
+}

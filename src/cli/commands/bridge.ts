@@ -1,0 +1,228 @@
+import type { ListenAddress, Listening } from "../../bridge/clients/listening.ts"
+import type { OpenWay, WayLimits } from "../../bridge/ports.ts"
+import {
+  openWays,
+  standardMessageBytes,
+  systemClock,
+  wayLimits,
+} from "../../bridge/targets/open-ways.ts"
+import { aborted } from "../../lib/delay.ts"
+import type { Result } from "../../lib/result.ts"
+import { isLoopbackAddress } from "../../lib/tcp-ends.ts"
+import type { LogDestination } from "../../log/destination.ts"
+import { createLogger, type Logger } from "../../log/log.ts"
+import { openRotatingFile } from "../../log/rotating-file.ts"
+import { standardOutput } from "../../log/standard-output.ts"
+import type { Arguments, OptionTable } from "../arguments.ts"
+import { checkExposure, type ListenChoice, readListen } from "../bridge/listen.ts"
+import { readTarget } from "../bridge/target.ts"
+import { command } from "../command.ts"
+import { fileToken } from "../connect/bearer-token.ts"
+import { clientTlsOptions } from "../connect/client-tls.ts"
+import type { Context } from "../context.ts"
+import { CommandFailure, UsageFailure } from "../failure.ts"
+import { endingSignals } from "../terminal/interrupts.ts"
+import { countOption, durationOption, sizeOption } from "../time.ts"
+
+const options = {
+  listen: {
+    type: "string",
+    value: "PLACE",
+    about: "stdio, ws[:PORT], http[:PORT], or a URL with an address and a path [stdio]",
+  },
+  to: { type: "string", value: "TARGET", about: 'ws(s)://…, http(s)://…, or "stdio: COMMAND"' },
+  "token-file": {
+    type: "string",
+    value: "FILE",
+    about: "the token for the target, else $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE",
+  },
+  ...clientTlsOptions,
+  "client-token-file": {
+    type: "string",
+    value: "FILE",
+    about: "a token that lets in others than this user",
+  },
+  "retry-for": {
+    type: "string",
+    value: "TIME",
+    about: "how long failures that pass are met [10s]",
+  },
+  "circuit-failures": {
+    type: "string",
+    value: "COUNT",
+    about: "failures in a row that open the circuit [10]",
+  },
+  "circuit-wait": { type: "string", value: "TIME", about: "how long it stays open [10s]" },
+  "idle-timeout": {
+    type: "string",
+    value: "TIME",
+    about: "how long an unused connection to the target is kept [5m]",
+  },
+  "max-connections": {
+    type: "string",
+    value: "COUNT",
+    about: "clients at once, or copies of a command [128, 32]",
+  },
+  "max-message-bytes": { type: "string", value: "SIZE", about: "the largest message [16MiB]" },
+  "log-file": { type: "string", value: "FILE", about: "log there instead of standard error" },
+  "log-level": {
+    type: "string",
+    value: "LEVEL",
+    about: "debug, info, warn, error or silent [info]",
+  },
+} as const satisfies OptionTable
+
+type Values = Arguments<typeof options>["values"]
+
+export const bridgeCommand = command({
+  usage: [
+    "bridge [--listen PLACE] --to TARGET [OPTIONS]",
+    "bridge [--listen PLACE] [OPTIONS] -- COMMAND [ARGUMENTS]",
+  ],
+  about: `\
+Carries MCP between standard input and output, WebSockets and Streamable HTTP, for any MCP server,
+of the revision 2026-07-28 and of those before it. Messages pass as they are. Failures that pass by
+themselves are retried, and no call that may have been carried out is repeated where its tool says
+that twice is not once. Listens on this machine only, and to its own user only, unless told
+otherwise. docs/bridge.md says more.`,
+  options,
+  examples: [
+    {
+      about: "a remote server for a client that starts its servers as programs",
+      command: "cc-executor bridge --to https://mcp.example.net/mcp --token-file ~/.mcp-token",
+    },
+    {
+      about: "a server that is a program, for clients that speak HTTP",
+      command: "cc-executor bridge --listen http:8004 -- npx some-mcp-server --verbose",
+    },
+    {
+      about: "a server over HTTP for clients that speak WebSocket",
+      command: "cc-executor bridge --listen ws --to http://127.0.0.1:3000/mcp",
+    },
+  ],
+  operands: { atLeast: 0, atMost: Number.POSITIVE_INFINITY, what: "" },
+  passThrough: true,
+  async run(context, { values, operands }) {
+    const listen = readListen(values.listen ?? "stdio")
+    const bytes = values["max-message-bytes"]
+    const messageBytes =
+      bytes === undefined ? standardMessageBytes : sizeOption("--max-message-bytes", bytes)
+    if (messageBytes < 1024) throw new UsageFailure("--max-message-bytes: 1k is the least.")
+    const limits = wayLimits(messageBytes)
+    const pace = paceOf(values)
+    await using destination = logDestination(values["log-file"])
+    const level = levelOf(values["log-level"])
+    const log = createLogger({ process: "bridge", level, format: "auto", destination })
+    const target = readTarget(values, operands, { context, limits, log })
+    const openWay = openWays(target, { ...pace, limits, clock: systemClock, log, callMeta: {} })
+    using over = untilTold(context)
+    const serve = listen.kind === "stdio" ? serveStdio : serveNetwork
+    const isCommand = operands.length > 0 || values.to?.startsWith("stdio:") === true
+    const { signal } = over
+    await serve({ context, values, listen, isCommand, openWay, limits, log, signal })
+    return 0
+  },
+})
+
+type Serving = {
+  context: Context
+  values: Values
+  listen: ListenChoice
+  isCommand: boolean
+  openWay: OpenWay
+  limits: WayLimits
+  log: Logger
+  signal: AbortSignal
+}
+
+const graceMs = 1_500
+
+async function serveStdio({ context, openWay, limits, log, signal }: Serving): Promise<void> {
+  const { serveStdioClient } = await import("../../bridge/clients/stdio-client.ts")
+  const input = context.stdin.chunks(signal)
+  const write = (text: string) => context.stdout.write(text)
+  await serveStdioClient({ input, write, openWay, limits, graceMs, signal, log })
+}
+
+async function serveNetwork(serving: Serving): Promise<void> {
+  const { values, listen, isCommand, openWay, limits, log } = serving
+  if (listen.kind === "stdio") return
+  const { address } = listen
+  const tokenFile = values["client-token-file"]
+  checkExposure(address, tokenFile !== undefined)
+  const clientToken = tokenFile === undefined ? null : fileToken("--client-token-file", tokenFile)
+  clientToken?.read()
+  const { openDoor } = await import("../../bridge/clients/door.ts")
+  const { peerUsers } = await import("../../service/os/network/peer-user.ts")
+  using users = peerUsers()
+  const door = openDoor({
+    host: address.host,
+    clientToken: clientToken === null ? null : () => clientToken.read(),
+    ownUid: process.geteuid?.() ?? -1,
+    uidOf: (ends) => users.uidOf(ends),
+  })
+  // Each client of a command has a copy of it for itself.
+  const most = isCommand ? "32" : "128"
+  const connections = countOption("--max-connections", values["max-connections"] ?? most)
+  const idleMs = durationOption("--idle-timeout", values["idle-timeout"] ?? "5m")
+  const common = { address, door, openWay, limits, connections, idleMs, log }
+  const served =
+    address.scheme === "ws"
+      ? (await import("../../bridge/clients/socket-clients.ts")).serveSocketClients(common)
+      : (await import("../../bridge/clients/http-clients.ts")).serveHttpClients(common)
+  await listenUntil(served, address, serving)
+}
+
+async function listenUntil(
+  served: Result<Listening, string>,
+  { host }: ListenAddress,
+  { context, log, signal }: Serving,
+): Promise<void> {
+  if (!served.ok) throw new CommandFailure(served.failure)
+  const listening = served.value
+  const { url } = listening
+  log.info({ url }, "listening")
+  await context.stderr.write(`cc-executor: listening on ${url}\n`).catch(() => undefined)
+  if (!isLoopbackAddress(host)) {
+    log.warn({ url }, "tokens and messages travel in clear text there")
+  }
+  await aborted(signal)
+  await listening.close()
+}
+
+function untilTold({ signals }: Context): Disposable & { signal: AbortSignal } {
+  const over = new AbortController()
+  const stack = new DisposableStack()
+  for (const name of endingSignals) stack.use(signals.on(name, () => over.abort()))
+  return { signal: over.signal, [Symbol.dispose]: () => stack.dispose() }
+}
+
+function paceOf(values: Values) {
+  const forMs = durationOption("--retry-for", values["retry-for"] ?? "10s")
+  const failures = countOption("--circuit-failures", values["circuit-failures"] ?? "10")
+  const waitMs = durationOption("--circuit-wait", values["circuit-wait"] ?? "10s")
+  if (failures === 0) throw new UsageFailure("--circuit-failures: 1 is the least.")
+  const retry = { tries: 6, forMs, firstDelayMs: 100, maxDelayMs: 2_000 }
+  return { retry, breaker: { failures, waitMs } }
+}
+
+const levels = ["debug", "info", "warn", "error", "silent"] as const
+
+function levelOf(text = "info"): (typeof levels)[number] {
+  const level = levels.find((one) => one === text)
+  if (level !== undefined) return level
+  throw new UsageFailure(`--log-level: "${text}" is none: give ${levels.join(", ")}.`)
+}
+
+const logFileBytes = 10 * 1024 * 1024
+const logFiles = 5
+
+/** Never to standard output: the protocol is there. */
+function logDestination(path: string | undefined): LogDestination {
+  if (path === undefined) return standardOutput(2)
+  const opened = openRotatingFile({ path, maxBytes: logFileBytes, keep: logFiles })
+  if (opened.ok) return opened.value
+  throw new CommandFailure(
+    `The log file ${path} cannot be written (${opened.failure.errno}). Choose another --log-file.`,
+  )
+}

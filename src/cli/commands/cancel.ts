@@ -1,0 +1,44 @@
+import { shortId } from "../../execution/id.ts"
+import type { ResultOf } from "../../protocol/methods.ts"
+import { command } from "../command.ts"
+import { addressOptions } from "../connect/address.ts"
+import { reach } from "../connect/reach.ts"
+import { eachExecution } from "../executions/each-execution.ts"
+import { survivorsNotice } from "../executions/execution-text.ts"
+import { spin } from "../terminal/spinner.ts"
+import { durationText } from "../time.ts"
+
+const spinnerAfterMs = 300
+
+export const cancelCommand = command({
+  usage: ["cancel [OPTIONS] ID…"],
+  about: `\
+Asks every process of the execution to end, and ends those that do not; comes back when none
+is left, and says how each went.`,
+  options: addressOptions,
+  examples: [
+    { about: "stop an execution", command: "cc-executor cancel 7kq2mfa4" },
+    { about: "stop everything that runs", command: "cc-executor ps -q | xargs cc-executor cancel" },
+  ],
+  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The id of an execution" },
+  async run(context, { values, operands }) {
+    await using reached = await reach(context, values, "with-journal")
+    await using _spinner = spin(context, "canceling…", spinnerAfterMs)
+    return await eachExecution(context, reached.client, operands, async (client, id) =>
+      canceledText(await client.call("control", { type: "CANCEL", execution_id: id })),
+    )
+  },
+})
+
+function canceledText(result: ResultOf<"control">): string {
+  const id = shortId(result.execution_id)
+  if (result.status !== "canceled") return `${id} ${result.status}`
+  const { processes, survivors } = result
+  const survived = survivorsNotice({ survivors })
+  const tail = survived === null ? "" : `; ${survived}`
+  if (processes.length === 0) return `${id} canceled${tail}`
+  const signals = [...new Set(processes.map(({ signal }) => signal))].join(", ")
+  const longest = durationText(Math.max(...processes.map(({ ms }) => ms)))
+  const count = processes.length === 1 ? "1 process" : `${processes.length} processes`
+  return `${id} canceled: ${count} ended by ${signals} within ${longest}${tail}`
+}

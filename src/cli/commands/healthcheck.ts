@@ -1,0 +1,63 @@
+import type { OptionTable } from "../arguments.ts"
+import { command } from "../command.ts"
+import { addressOf, addressOptions } from "../connect/address.ts"
+import {
+  ask,
+  askRemote,
+  type RemoteAnswer,
+  unreadinessIn,
+  unreadinessText,
+} from "../connect/ask.ts"
+import { refusalOf } from "../connect/remote-failure.ts"
+import { asSentence, CommandFailure } from "../failure.ts"
+import { durationOption } from "../time.ts"
+
+const options = {
+  timeout: { type: "string", value: "TIME", about: "how long an answer may take (default 3s)" },
+  ...addressOptions,
+} as const satisfies OptionTable
+
+export const healthcheckCommand = command({
+  usage: ["healthcheck [OPTIONS]"],
+  about: `\
+Exits 0 when the service is well, else 1 with what is wrong and what to do. A service that is only
+full, until an execution ends, is well. Starts nothing. For containers.`,
+  options,
+  examples: [
+    { about: "the service of this user or container", command: "cc-executor healthcheck" },
+    { about: "another one", command: "cc-executor healthcheck --url http://127.0.0.1:8003" },
+  ],
+  operands: { atLeast: 0, atMost: 0, what: "" },
+  async run(context, { values }) {
+    const address = addressOf(context, values)
+    const timeoutMs = durationOption("--timeout", values.timeout ?? "3s")
+    const answer =
+      address.kind === "remote"
+        ? await askRemote(address, "/readyz", timeoutMs)
+        : await ask("http://localhost/readyz", { unix: address.paths.socket, timeoutMs })
+    const where = address.kind === "remote" ? address.url : address.paths.socket
+    const problem = problemOf(answer)
+    if (problem !== null) throw new CommandFailure(`${where}: ${problem}`)
+    return 0
+  },
+})
+
+function problemOf(answer: RemoteAnswer): string | null {
+  switch (answer.kind) {
+    case "answer": {
+      if (answer.status === 200) return null
+      const refused = refusalOf(answer.status, answer.body)
+      if (refused !== null) return asSentence(refused.message)
+      const reasons = unreadinessIn(answer.body)
+      if (reasons === null) return `what answers is no service of this kind (${answer.status}).`
+      const wrong = reasons.filter(({ passes }) => !passes)
+      return wrong.length === 0 ? null : wrong.map(unreadinessText).join(" ")
+    }
+    case "nobody":
+      return `no service answers (${answer.why}). Start one with \`cc-executor serve\`.`
+    case "no-tls":
+      return answer.why
+    case "silent":
+      return `no answer within ${answer.afterMs} ms.`
+  }
+}

@@ -1,0 +1,233 @@
+import { suggest } from "../../lib/suggest.ts"
+import type { Arguments, OptionTable } from "../arguments.ts"
+import { command } from "../command.ts"
+import { addressOptions } from "../connect/address.ts"
+import type { Context } from "../context.ts"
+import { CommandFailure, UsageFailure } from "../failure.ts"
+import { clientTable } from "../mcp-install/client-table.ts"
+import { type McpClient, mcpClients, type Scope, scopes } from "../mcp-install/clients.ts"
+import { readConfigFile, writeConfigFile } from "../mcp-install/config-file.ts"
+import {
+  type Connection,
+  connectionOf,
+  type Transport,
+  transports,
+} from "../mcp-install/connection.ts"
+import { jsonDocument, mergeJson } from "../mcp-install/merge-json.ts"
+import { mergeToml, tomlDocument } from "../mcp-install/merge-toml.ts"
+import { type Merged, tokenVariable, type Wanted } from "../mcp-install/server-entry.ts"
+
+const defaultName = "cc-executor"
+
+const options = {
+  write: { type: "boolean", about: "write it into the client's file instead of showing it" },
+  force: { type: "boolean", about: "with --write: replace another entry of that name" },
+  list: { type: "boolean", about: "show the clients, and which of them are used here" },
+  scope: {
+    type: "string",
+    value: "SCOPE",
+    choices: scopes,
+    about: "user, for all you do (default), or project",
+  },
+  transport: {
+    type: "string",
+    value: "KIND",
+    choices: transports,
+    about: "stdio (default), or http or ws, where the client can do it",
+  },
+  name: { type: "string", value: "NAME", about: `what the client calls it (${defaultName})` },
+  ...addressOptions,
+} as const satisfies OptionTable
+
+type InstallValues = Arguments<typeof options>["values"]
+
+export const mcpInstallCommand = command({
+  usage: ["mcp install CLIENT [OPTIONS]", "mcp install --list"],
+  about: `\
+Clients: ${mcpClients.map(({ name }) => name).join(", ")}.
+
+With stdio the client starts \`cc-executor mcp\`, which finds or starts the local service, or
+reaches the one that --url names. With http and ws the client itself connects to a service that
+runs already. A token is never shown nor written: the client takes it from $${tokenVariable}, or
+cc-executor from its --token-file.`,
+  options,
+  examples: [
+    { about: "show what Claude Code needs", command: "cc-executor mcp install claude-code" },
+    { about: "write it for Cursor", command: "cc-executor mcp install cursor --write" },
+    {
+      about: "a service on another machine",
+      command: "cc-executor mcp install zed --url wss://host:8003 --token-file /home/me/ci.token",
+    },
+  ],
+  operands: { atLeast: 0, atMost: 1, what: "" },
+  run: install,
+})
+
+async function install(context: Context, args: Arguments<typeof options>): Promise<number> {
+  const { values, operands } = args
+  const [name] = operands
+  if (name === undefined || values.list === true) {
+    await context.stdout.write(`${clientTable(context, mcpClients).join("\n")}\n`)
+    return 0
+  }
+  const client = clientNamed(name)
+  const scope = scopeOf(client, values.scope ?? "user")
+  const transport = transportOf(client, values.transport ?? "stdio")
+  const connection = connectionOf(context, transport, values)
+  const setUp = setUpOf(context, client, scope, connection, nameOf(values))
+  if (values.write === true) return write(context, setUp, values)
+  if (values.force === true) throw new UsageFailure("--force goes with --write.")
+  return show(context, setUp)
+}
+
+function clientNamed(name: string): McpClient {
+  const client = mcpClients.find((candidate) => candidate.name === name)
+  if (client !== undefined) return client
+  const names = mcpClients.map((candidate) => candidate.name)
+  const meant = suggest(name, names)
+  const hint = meant === null ? `There are ${names.join(", ")}.` : `Did you mean ${meant}?`
+  throw new UsageFailure(`There is no client ${name}. ${hint}`)
+}
+
+function scopeOf(client: McpClient, text: string): Scope {
+  const scope = scopes.find((candidate) => candidate === text)
+  if (scope === undefined) {
+    throw new UsageFailure(`--scope: "${text}" is not a scope: give ${scopes.join(" or ")}.`)
+  }
+  if (client.files[scope] !== undefined) return scope
+  throw new UsageFailure(`${client.title} has no servers of a project: leave out --scope.`)
+}
+
+function transportOf(client: McpClient, text: string): Transport {
+  const transport = transports.find((candidate) => candidate === text)
+  if (transport === undefined) {
+    throw new UsageFailure(`--transport: "${text}" is none of ${transports.join(", ")}.`)
+  }
+  if (client.transports.includes(transport)) return transport
+  const able = client.transports.join(" or ")
+  throw new UsageFailure(`${client.title} cannot do ${transport}: use --transport ${able}.`)
+}
+
+/** As strict as the strictest of the clients. */
+function nameOf(values: InstallValues): string {
+  const name = values.name ?? defaultName
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name
+  throw new UsageFailure(`--name: "${name}" cannot be used: give letters, digits, - and _.`)
+}
+
+type SetUp = {
+  client: McpClient
+  scope: Scope
+  connection: Connection
+  path: string
+  wanted: Wanted
+}
+
+function setUpOf(
+  context: Context,
+  client: McpClient,
+  scope: Scope,
+  connection: Connection,
+  name: string,
+): SetUp {
+  const { token, root, inputs = [] } = client
+  const { needsVariable } = connection
+  if (needsVariable && token === null) throw noVariables(client, connection)
+  const path = (client.files[scope] ?? client.files.user)(context)
+  const entry = client.entry(connection, token ?? "")
+  const wanted = { root, name, entry, inputs: needsVariable ? inputs : [] }
+  return { client, scope, connection, path, wanted }
+}
+
+function noVariables({ name, title }: McpClient, connection: Connection): UsageFailure {
+  const why = `${title} has no way to take a token from a variable, and none is written to a file.`
+  if (connection.kind === "program") {
+    return new UsageFailure(`${why} Put it into a file of your own and give --token-file.`)
+  }
+  const instead = `cc-executor mcp install ${name} --url ${connection.url} --token-file FILE`
+  return new UsageFailure(`${why} Let cc-executor bring it, by stdio: \`${instead}\`.`)
+}
+
+async function show(context: Context, setUp: SetUp): Promise<number> {
+  const { client, path, wanted } = setUp
+  const lines = [
+    `This belongs into ${path}; --write puts it there.`,
+    ...ownCommand(setUp),
+    ...notes(setUp),
+  ]
+  await context.stderr.write(`${lines.join("\n")}\n`)
+  await context.stdout.write(documentOf(client, wanted))
+  return 0
+}
+
+/** Claude Code can be told to write its file itself. */
+function ownCommand({ client, scope, wanted }: SetUp): string[] {
+  if (client.name !== "claude-code") return []
+  const json = shellWord(JSON.stringify(wanted.entry))
+  return [`Or run: claude mcp add-json --scope ${scope} ${wanted.name} ${json}`]
+}
+
+function documentOf(client: McpClient, wanted: Wanted): string {
+  return client.format === "toml" ? tomlDocument(wanted) : jsonDocument(wanted)
+}
+
+async function write(context: Context, setUp: SetUp, values: InstallValues): Promise<number> {
+  const { client, scope, path, wanted } = setUp
+  const file = readConfigFile(path)
+  const merged = mergedInto(client, file.text, wanted, values.force === true)
+  switch (merged.kind) {
+    case "unchanged":
+      await context.stderr.write(`${path} has it already; nothing was changed.\n`)
+      return 0
+    case "exists":
+      throw new CommandFailure(
+        `${path} has another entry "${wanted.name}"; nothing was changed. ` +
+          "--force replaces it, --name chooses another name.",
+      )
+    case "refused":
+      throw new CommandFailure(
+        `${path} is left as it is: ${merged.why}. ` +
+          `Put it right, or add this by hand:\n${documentOf(client, wanted).trimEnd()}`,
+      )
+    case "changed":
+      writeConfigFile(path, file, merged.text, scope === "project")
+  }
+  const what = file.stat === null ? "Made" : "Changed"
+  const lines = [`${what} ${path}: ${client.title} has ${wanted.name} now.`, ...notes(setUp)]
+  await context.stderr.write(`${lines.join("\n")}\n`)
+  return 0
+}
+
+function mergedInto(client: McpClient, text: string, wanted: Wanted, force: boolean): Merged {
+  if (client.format === "toml") return mergeToml(text, wanted, { force })
+  return mergeJson(text, wanted, { force, comments: client.format === "json with comments" })
+}
+
+/** What must be true elsewhere for it to work, and what to do then. */
+function notes({ client, scope, connection }: SetUp): string[] {
+  const { needsVariable } = connection
+  const asks = (client.inputs ?? []).length > 0
+  const isElsewhere = connection.kind === "program" && connection.args.includes("--url")
+  const hasFile = connection.kind === "program" && connection.args.includes("--token-file")
+  return [
+    ...(needsVariable && !asks
+      ? [`${client.title} must be started with the token in its variable ${tokenVariable}.`]
+      : []),
+    ...(isElsewhere && !needsVariable && !hasFile
+      ? ["No token was given: the service must be one that wants none."]
+      : []),
+    ...(connection.kind === "address"
+      ? [`A service must answer at ${connection.url}: \`cc-executor serve\` runs one there.`]
+      : []),
+    ...(connection.kind === "program" && scope === "project"
+      ? [`It names this machine's ${connection.command}: of little use to others of the project.`]
+      : []),
+    ...client.next(connection, scope),
+  ]
+}
+
+/** A word that a POSIX shell takes as it is. */
+function shellWord(text: string): string {
+  if (/^[\w./:@%+=-]+$/.test(text)) return text
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,123 @@
+import { serveStdioClient } from "../../bridge/clients/stdio-client.ts"
+import type { BridgeLog } from "../../bridge/ports.ts"
+import type { OpenLink } from "../../bridge/targets/linked/link.ts"
+import { mcpProtocol, openSocketLink } from "../../bridge/targets/linked/ws-link.ts"
+import {
+  openWays,
+  standardMessageBytes,
+  systemClock,
+  type Target,
+  type WaySettings,
+  wayLimits,
+} from "../../bridge/targets/open-ways.ts"
+import { callerDefaultsMeta } from "../../protocol/mcp-meta-keys.ts"
+import { command } from "../command.ts"
+import { type Address, addressOf, addressOptions, type RemoteAddress } from "../connect/address.ts"
+import { localServiceLink } from "../connect/local-service-link.ts"
+import type { Context } from "../context.ts"
+import { callersEnvironment } from "../executions/callers-environment.ts"
+import { endingSignals } from "../terminal/interrupts.ts"
+
+export const mcpCommand = command({
+  usage: ["mcp [OPTIONS]"],
+  about: `\
+An MCP server on standard input and output, for clients that start their servers as programs. It
+speaks for the local service, and starts one when there is none; or for the remote one of --url.
+Executions belong to the service: they go on when the client leaves. When the service's gateway is
+started again, what has no answer yet is asked again, and nothing is started twice.`,
+  options: addressOptions,
+  examples: [
+    {
+      about: "register it with Claude Code",
+      command: "claude mcp add executor -- cc-executor mcp",
+    },
+    {
+      about: "a service on another machine",
+      command:
+        "cc-executor mcp --url wss://executor.example.net:8003 --token-file ~/.executor-token",
+    },
+  ],
+  operands: { atLeast: 0, atMost: 0, what: "" },
+  async run(context, { values }) {
+    const address = addressOf(context, values)
+    if (address.kind === "remote") address.token?.read() // what is wrong with it is told at once
+    await serveMcp(context, address)
+    return 0
+  },
+})
+
+/** The service's keeper starts its gateway again within a second. */
+const retry = { tries: 1_000, forMs: 30_000, firstDelayMs: 25, maxDelayMs: 500 }
+/** Whether the service is there is for its socket to say, each time. */
+const breaker = { failures: Number.POSITIVE_INFINITY, waitMs: 0 }
+const graceMs = 1_500
+const limits = wayLimits(standardMessageBytes)
+
+async function serveMcp(context: Context, address: Address): Promise<void> {
+  const over = new AbortController()
+  using listening = new DisposableStack()
+  for (const signal of endingSignals) {
+    listening.use(context.signals.on(signal, () => over.abort()))
+  }
+  const log = peoplesLog(context)
+  const settings: WaySettings = {
+    retry,
+    breaker,
+    limits,
+    clock: systemClock,
+    log,
+    callMeta: address.kind === "local" ? callerDefaults(context) : {},
+  }
+  await serveStdioClient({
+    input: context.stdin.chunks(over.signal),
+    write: (text) => context.stdout.write(text),
+    openWay: openWays(targetOf(context, address), settings),
+    limits,
+    graceMs,
+    signal: over.signal,
+    log,
+  })
+}
+
+/** Where the client is, for calls that do not say where they want to run. */
+function callerDefaults({ cwd, env }: Context): Record<string, unknown> {
+  // A call that names a directory would be told the wrong one by this variable.
+  const { PWD: _ofClient, ...variables } = callersEnvironment(env)
+  return { [callerDefaultsMeta]: { cwd, env: variables } }
+}
+
+function targetOf(context: Context, address: Address): Target {
+  const open =
+    address.kind === "local"
+      ? localServiceLink(context, address.paths, limits)
+      : remoteLink(address)
+  const name = address.kind === "local" ? "The local service" : address.url
+  return { kind: "linked", name, isOurs: true, open }
+}
+
+function remoteLink(address: RemoteAddress): OpenLink {
+  const { url, token, tls } = address
+  return async (received) => {
+    const headers = token === null ? {} : { authorization: `Bearer ${token.read()}` }
+    const openSocket = () => new WebSocket(url, { protocols: [mcpProtocol], headers, tls })
+    const opened = await openSocketLink({ openSocket, ...limits }, received)
+    if (opened.ok || opened.failure.isTransient) return opened
+    const { remoteFailure } = await import("../connect/remote-failure.ts")
+    const told = await remoteFailure(address, { why: opened.failure.why, refused: null })
+    return { ok: false, failure: { ...opened.failure, why: told.message } }
+  }
+}
+
+/** On standard error, where clients show it to people; what was said is not said again. */
+function peoplesLog({ stderr }: Context): BridgeLog {
+  let last = ""
+  const say = (facts: Readonly<Record<string, unknown>>, event: string) => {
+    const { why } = facts
+    const text = typeof why === "string" ? `${event}: ${why}` : event
+    if (text === last) return
+    last = text
+    stderr.write(`cc-executor: ${text}\n`).catch(() => undefined) // nobody looks
+  }
+  const silent = () => undefined
+  return { debug: silent, info: silent, warn: say, error: say }
+}

@@ -1,0 +1,104 @@
+import { resolve } from "node:path"
+import { loadConfig } from "../../config/config.ts"
+import {
+  type Arguments,
+  asksForHelp,
+  helpOption,
+  type OptionTable,
+  readArguments,
+} from "../arguments.ts"
+import type { Command } from "../command.ts"
+import type { Context } from "../context.ts"
+import { explicitEnvironment, type RunRequest } from "../executions/run-request.ts"
+import { asSentence, CommandFailure, UsageFailure } from "../failure.ts"
+import { decisionLines } from "../policy-decision.ts"
+
+const options = {
+  "policy-file": { type: "string", value: "FILE", about: "the policy, as `serve` takes it" },
+  "allowed-commands": { type: "string", value: "LIST", about: "the list, as `serve` takes it" },
+  "run-as": { type: "string", value: "USER", about: "the children's user, as `serve` takes it" },
+  cwd: { type: "string", value: "DIR", about: "where it would run" },
+  env: { type: "string", multiple: true, value: "NAME=VALUE", about: "a variable of the request" },
+  command: { type: "string", value: "LINE", about: "a command line, as clients send it" },
+  shell: { type: "string", value: "LINE", about: "a command line for the shell" },
+  json: { type: "boolean", about: "one JSON document" },
+} as const satisfies OptionTable
+
+type Values = Arguments<typeof options>["values"]
+
+/** The service would not even start, so that nothing can be said about a command. */
+const cannotTell = 2
+
+export const policyCommand: Command = {
+  help: {
+    usage: ["policy check [OPTIONS] [--] COMMAND [ARGUMENT…]", "policy check --command 'LINE'"],
+    about: `\
+Says whether the service would run a command, and why not; nothing is run and no service is
+needed. Settings come from the options and from the environment, as for \`serve\`; PATH and the
+rest of the environment are this shell's. Exits 0 when it is allowed, 1 when it is refused.`,
+    options: { ...options, ...helpOption },
+    examples: [
+      {
+        about: "may git push?",
+        command: "cc-executor policy check --policy-file /etc/cc-executor/policy.yaml -- git push",
+      },
+      {
+        about: "what a client's command line would come to",
+        command: "cc-executor policy check --allowed-commands echo --command 'echo hi; id'",
+      },
+    ],
+  },
+  failureExitCode: cannotTell,
+  asksForHelp: (argv) => asksForHelp(afterCheck(argv), { ...options, ...helpOption }, true),
+  execute(context, argv) {
+    const args = readArguments(afterCheck(argv), options, true)
+    if (argv[0] !== "check") throw new UsageFailure("There is only `policy check`.")
+    return check(context, args)
+  },
+}
+
+function afterCheck(argv: readonly string[]): readonly string[] {
+  return argv[0] === "check" ? argv.slice(1) : argv
+}
+
+async function check(context: Context, args: Arguments<typeof options>): Promise<number> {
+  const { values, operands } = args
+  const request = requestOf(context, values, operands)
+  const config = loadConfig({ flags: flagsOf(values), env: context.env, home: context.home })
+  if (!config.ok) {
+    const messages = config.failure.map(({ message }) => asSentence(message))
+    throw new UsageFailure(messages.join("\n  "))
+  }
+  const decision = await context.decide(config.value, request)
+  if (!decision.ok) throw new CommandFailure(decision.failure)
+  const text =
+    values.json === true
+      ? JSON.stringify(decision.value, null, 2)
+      : decisionLines(decision.value).join("\n")
+  await context.stdout.write(`${text}\n`)
+  return decision.value.allowed ? 0 : 1
+}
+
+function flagsOf(values: Values): Record<string, string> {
+  const names = ["policy-file", "allowed-commands", "run-as"] as const
+  const given = names.flatMap((name) => {
+    const text = values[name]
+    return text === undefined ? [] : [[name, text] as const]
+  })
+  return Object.fromEntries(given)
+}
+
+function requestOf(context: Context, values: Values, operands: string[]): RunRequest {
+  const { shell, command, cwd } = values
+  const ways = [shell, command, operands.length > 0 ? operands : undefined]
+  if (ways.filter((way) => way !== undefined).length !== 1) {
+    throw new UsageFailure("Give one command: after --, with --command, or with --shell.")
+  }
+  return {
+    ...(shell !== undefined && { command: shell, shell: true }),
+    ...(command !== undefined && { command }),
+    ...(operands.length > 0 && { argv: operands }),
+    ...(cwd !== undefined && { cwd: resolve(context.cwd, cwd) }),
+    env: explicitEnvironment(values.env, context.env),
+  }
+}

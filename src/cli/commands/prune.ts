@@ -1,0 +1,94 @@
+import type { ExecutionView } from "../../protocol/execution-view.ts"
+import { type Arguments, type OptionTable, readPairs } from "../arguments.ts"
+import { command } from "../command.ts"
+import { addressOf, addressOptions } from "../connect/address.ts"
+import { type Reached, tryReach } from "../connect/reach.ts"
+import type { Context } from "../context.ts"
+import { listExecutions } from "../executions/list-executions.ts"
+import { CommandFailure, UsageFailure } from "../failure.ts"
+import { ageText, durationOption, sizeText } from "../time.ts"
+
+const options = {
+  "older-than": { type: "string", value: "TIME", about: "ended at least so long ago (default 1d)" },
+  all: { type: "boolean", short: "a", about: "however recently they ended" },
+  label: { type: "string", short: "l", multiple: true, value: "NAME=VALUE", about: "only these" },
+  force: { type: "boolean", short: "f", about: "do not ask" },
+  ...addressOptions,
+} as const satisfies OptionTable
+
+type PruneValues = Arguments<typeof options>["values"]
+
+const defaultAge = "1d"
+
+export const pruneCommand = command({
+  usage: ["prune [OPTIONS]"],
+  about: "Their transcripts and receipts go with them. Nothing that still runs is touched.",
+  options,
+  examples: [
+    { about: "what ended more than a day ago", command: "cc-executor prune" },
+    { about: "in a script, a week", command: "cc-executor prune --older-than 7d --force" },
+  ],
+  operands: { atLeast: 0, atMost: 0, what: "" },
+  async run(context, { values }) {
+    if (values.all === true && values["older-than"] !== undefined) {
+      throw new UsageFailure("--all and --older-than contradict each other: give one of them.")
+    }
+    const reached = await tryReach(context, addressOf(context, values), "with-journal")
+    if (reached === null) return tell(context, "There is nothing to remove.", 0)
+    await using _reached = reached
+    return await prune(context, values, reached)
+  },
+})
+
+async function prune(context: Context, values: PruneValues, { client }: Reached): Promise<number> {
+  const labels = readPairs("--label", values.label)
+  const filter = { states: ["ended"], labels, limit: Number.POSITIVE_INFINITY } as const
+  const ended = await listExecutions(client, filter)
+  const ageMs = ageOf(values)
+  const nowMs = context.now().getTime()
+  const old = ended.filter((view) => nowMs - Date.parse(view.ended_at ?? "") >= ageMs)
+  if (old.length === 0) return tell(context, nothingOld(ended.length, ageMs), 0)
+  if (values.force !== true && !(await isConfirmed(context, old))) {
+    return tell(context, "Nothing was removed.", 1)
+  }
+  for (const { execution_id } of old) await client.call("remove", { execution_id })
+  return tell(context, `Removed ${counted(old.length)}, ${sizeText(outputBytes(old))}.`, 0)
+}
+
+function ageOf(values: PruneValues): number {
+  if (values.all === true) return 0
+  return durationOption("--older-than", values["older-than"] ?? defaultAge)
+}
+
+async function isConfirmed(context: Context, old: readonly ExecutionView[]): Promise<boolean> {
+  if (context.stdin.kind !== "terminal") {
+    throw new CommandFailure(
+      `${counted(old.length)} would be removed, and nobody can be asked. Say --force.`,
+    )
+  }
+  const question = `Remove ${counted(old.length)} (${sizeText(outputBytes(old))})? [y/N] `
+  await context.stderr.write(question)
+  const asked = new AbortController()
+  for await (const chunk of context.stdin.chunks(asked.signal)) {
+    return /^y(es)?$/i.test(Buffer.from(chunk).toString("utf8").trim())
+  }
+  return false
+}
+
+function nothingOld(count: number, ageMs: number): string {
+  if (count === 0) return "There is nothing to remove."
+  return `None of ${counted(count)} ended ${ageText(ageMs)} ago. --all removes them anyway.`
+}
+
+function counted(count: number): string {
+  return count === 1 ? "1 ended execution" : `${count} ended executions`
+}
+
+function outputBytes(views: readonly ExecutionView[]): number {
+  return views.reduce((sum, { bytes }) => sum + bytes.stdout + bytes.stderr, 0)
+}
+
+async function tell(context: Context, text: string, exitCode: number): Promise<number> {
+  await context.stderr.write(`${text}\n`)
+  return exitCode
+}

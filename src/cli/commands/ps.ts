@@ -1,0 +1,112 @@
+import type { Client } from "../../client/connect.ts"
+import { liveStates, StateKind } from "../../execution/state.ts"
+import type { ExecutionView } from "../../protocol/execution-view.ts"
+import { type Arguments, type OptionTable, readPairs } from "../arguments.ts"
+import { command } from "../command.ts"
+import { addressOf, addressOptions } from "../connect/address.ts"
+import { type Start, tryReach } from "../connect/reach.ts"
+import type { Context } from "../context.ts"
+import { executionTable } from "../executions/execution-table.ts"
+import { type ListFilter, listExecutions } from "../executions/list-executions.ts"
+import { watchAsLines, watchAsTable } from "../executions/watch-executions.ts"
+import { UsageFailure } from "../failure.ts"
+import { isLively } from "../terminal/colours.ts"
+import { countOption } from "../time.ts"
+
+const options = {
+  all: { type: "boolean", short: "a", about: "those that have ended, too" },
+  watch: { type: "boolean", short: "w", about: "go on, with every change" },
+  state: {
+    type: "string",
+    multiple: true,
+    value: "STATE",
+    choices: StateKind.options,
+    about: `only in this state: ${StateKind.options.join(", ")}`,
+  },
+  label: { type: "string", short: "l", multiple: true, value: "NAME=VALUE", about: "only these" },
+  limit: { type: "string", short: "n", value: "N", about: "the newest N at most" },
+  quiet: { type: "boolean", short: "q", about: "only their ids" },
+  json: { type: "boolean", about: "one JSON document; with --watch one a line" },
+  ...addressOptions,
+} as const satisfies OptionTable
+
+type PsValues = Arguments<typeof options>["values"]
+
+export const psCommand = command({
+  usage: ["ps [OPTIONS]"],
+  about: `\
+AGE is the time since it was asked for, TIME what it has run without pauses, OUTPUT what it
+has written. EXIT is its exit code, or what ended it instead.`,
+  options,
+  examples: [
+    { about: "what runs now", command: "cc-executor ps" },
+    { about: "the last ten, ended or not", command: "cc-executor ps -a -n 10" },
+    { about: "follow all changes as JSON lines", command: "cc-executor ps --watch --json" },
+  ],
+  operands: { atLeast: 0, atMost: 0, what: "" },
+  run: ps,
+})
+
+async function ps(context: Context, args: Arguments<typeof options>): Promise<number> {
+  const { values } = args
+  const filter = filterOf(values)
+  const looksBack = filter.states === null || filter.states.includes("ended")
+  // What runs, runs in a service: without one there is nothing to see, unless it is the past.
+  const start: Start = looksBack ? "with-journal" : "never"
+  const reached = await tryReach(context, addressOf(context, values), start)
+  if (reached === null) {
+    await show(context, values, [])
+    await context.stderr.write("No service is running; `cc-executor run -- COMMAND` starts one.\n")
+    return 0
+  }
+  await using _reached = reached
+  const { client } = reached
+  if (values.watch === true) return await watch(context, values, client, filter)
+  await show(context, values, await listExecutions(client, filter))
+  return 0
+}
+
+function filterOf(values: PsValues): ListFilter {
+  const states = values.state?.map((state) => {
+    const known = StateKind.safeParse(state)
+    if (known.success) return known.data
+    throw new UsageFailure(`There is no state ${state}: give ${StateKind.options.join(", ")}.`)
+  })
+  const limit = values.limit === undefined ? undefined : countOption("--limit", values.limit)
+  return {
+    states: states ?? (values.all === true ? null : liveStates),
+    labels: readPairs("--label", values.label),
+    limit: limit ?? Number.POSITIVE_INFINITY,
+  }
+}
+
+async function show(
+  context: Context,
+  values: PsValues,
+  views: readonly ExecutionView[],
+): Promise<void> {
+  await context.stdout.write(shown(context, values, views))
+}
+
+function shown(context: Context, values: PsValues, views: readonly ExecutionView[]): string {
+  if (values.json === true) return `${JSON.stringify({ executions: views }, null, 2)}\n`
+  if (values.quiet === true) return views.map((view) => `${view.execution_id}\n`).join("")
+  return `${executionTable(context, views).join("\n")}\n`
+}
+
+function watch(
+  context: Context,
+  values: PsValues,
+  client: Client,
+  filter: ListFilter,
+): Promise<number> {
+  const isTable = values.json !== true && values.quiet !== true
+  if (isTable && isLively(context.stdout, context.env)) return watchAsTable(context, client, filter)
+  // Whoever asked for no state wants to know of ends, too: what runs is all that is listed first.
+  const states = values.state === undefined ? null : filter.states
+  return watchAsLines(context, client, { ...filter, told: states }, (view) => {
+    if (values.json === true) return JSON.stringify(view)
+    if (values.quiet === true) return view.execution_id
+    return executionTable(context, [view]).at(-1) ?? ""
+  })
+}

@@ -1,0 +1,65 @@
+import type { SignedReceipt } from "../../execution/receipt.ts"
+import { Receipt } from "../../execution/receipt.ts"
+import type { Arguments, OptionTable } from "../arguments.ts"
+import { command } from "../command.ts"
+import { addressOf, addressOptions } from "../connect/address.ts"
+import { reach } from "../connect/reach.ts"
+import type { Context } from "../context.ts"
+import { CommandFailure, UsageFailure } from "../failure.ts"
+import { ownPublicKey } from "../verify/own-public-key.ts"
+import { receiptLines } from "../verify/receipt-lines.ts"
+
+const options = {
+  json: { type: "boolean", about: "the signed envelope itself, as `verify --receipt` takes it" },
+  "public-key": { type: "boolean", about: "the local service's public key, to hand to verifiers" },
+  ...addressOptions,
+} as const satisfies OptionTable
+
+export const receiptCommand = command({
+  usage: ["receipt [OPTIONS] ID", "receipt --public-key"],
+  about: `\
+A receipt says what ran, when, how it ended and the hashes of everything it wrote. It is signed,
+and stays when the transcript is gone.`,
+  options,
+  examples: [
+    { about: "for people", command: "cc-executor receipt 7kq2mfa4" },
+    { about: "to keep and verify later", command: "cc-executor receipt --json 7kq2mfa4 > r.json" },
+    { about: "for whoever verifies it", command: "cc-executor receipt --public-key > key.pem" },
+  ],
+  operands: { atLeast: 0, atMost: 1, what: "The id of an execution" },
+  run: receipt,
+})
+
+async function receipt(context: Context, args: Arguments<typeof options>): Promise<number> {
+  const { values, operands } = args
+  if (values["public-key"] === true) return showPublicKey(context, values)
+  const [id] = operands
+  if (id === undefined) throw new UsageFailure("The id of an execution is missing.")
+  await using reached = await reach(context, values, "with-journal")
+  const envelope = await reached.client.call("receipt", { execution_id: id })
+  const text =
+    values.json === true ? JSON.stringify(envelope) : receiptLines(payloadOf(envelope)).join("\n")
+  await context.stdout.write(`${text}\n`)
+  return 0
+}
+
+async function showPublicKey(
+  context: Context,
+  values: Arguments<typeof options>["values"],
+): Promise<number> {
+  const address = addressOf(context, values)
+  if (address.kind === "remote") {
+    throw new CommandFailure("A remote service does not hand out its key: ask for it over there.")
+  }
+  const pem = ownPublicKey(address.paths.receiptKey)
+  if (pem === null) throw new CommandFailure("There is no key yet. The first service makes one.")
+  await context.stdout.write(pem)
+  return 0
+}
+
+function payloadOf(envelope: SignedReceipt): Receipt {
+  const json: unknown = JSON.parse(Buffer.from(envelope.payload, "base64").toString("utf8"))
+  const read = Receipt.safeParse(json)
+  if (read.success) return read.data
+  throw new CommandFailure("This receipt is of another version. Look at it with --json.")
+}

@@ -1,0 +1,71 @@
+import type { RemoteExecution } from "../../client/remote-execution.ts"
+import type { Arguments } from "../arguments.ts"
+import { command } from "../command.ts"
+import { addressOf } from "../connect/address.ts"
+import type { Context } from "../context.ts"
+import { runOptions } from "../executions/run-options.ts"
+import { inputOf, runRequest } from "../executions/run-request.ts"
+import { type Send, startExecution } from "../executions/start-execution.ts"
+import { ownFailure } from "../exit-code.ts"
+import { follow } from "../terminal/follow.ts"
+import { EarlySignals } from "../terminal/interrupts.ts"
+
+export const runCommand = command({
+  usage: ["run [OPTIONS] [--] COMMAND [ARGUMENT…]", "run [OPTIONS] --shell 'COMMAND LINE'"],
+  about: `\
+Runs the command with its output here, byte for byte, and exits as it does: its own exit
+code, 128+N when signal N ended it, 124 after a timeout, 130 when it was canceled, 126 or
+127 when it cannot be run, 125 when cc-executor itself failed.
+
+Ctrl-C cancels the command; a second Ctrl-C leaves it running and says how to come back.
+With -t every key goes to the command, and Ctrl-P Ctrl-Q leaves it running. What is piped
+in is passed on. A local service gets this shell's directory and environment.`,
+  options: runOptions,
+  examples: [
+    { about: "run, watch, and exit as make does", command: "cc-executor run -- make -j8 test" },
+    {
+      about: "start in the background and remember its id",
+      command: "id=$(cc-executor run -d --timeout 2h -- ./nightly.sh)",
+    },
+    { about: "run on a terminal", command: "cc-executor run -t -- htop" },
+    {
+      about: "run a command line in the service's shell",
+      command: "cc-executor run --shell 'sort big.txt | uniq -c > counts.txt'",
+    },
+  ],
+  operands: { atLeast: 0, atMost: Number.POSITIVE_INFINITY, what: "The command" },
+  passThrough: true,
+  failureExitCode: ownFailure,
+  run,
+})
+
+const startAndFollow: Send<RemoteExecution> = (client, request) => client.execute(request)
+
+const startOnly: Send<string> = async (client, request) => {
+  const { execution_id } = await client.call("execute", request)
+  return execution_id
+}
+
+async function run(context: Context, args: Arguments<typeof runOptions>): Promise<number> {
+  const { values, operands } = args
+  const isLocal = addressOf(context, values).kind === "local"
+  const request = runRequest(context, values, operands, isLocal)
+  if (values.detach === true) {
+    const { reached, started } = await startExecution(context, values, request, startOnly)
+    await using _reached = reached
+    await context.stdout.write(`${started}\n`)
+    return 0
+  }
+  using early = new EarlySignals(context)
+  const starting = startExecution(context, values, request, startAndFollow)
+  const { reached, started } = await early.during(starting)
+  await using _reached = reached
+  early[Symbol.dispose]()
+  return await follow(context, started, {
+    input: inputOf(context, values),
+    hasTerminal: values.terminal === true,
+    mayCancel: true,
+    onBrokenPipe: "cancel",
+    earlier: early.taken,
+  })
+}

@@ -1,0 +1,36 @@
+import { shortId } from "../../execution/id.ts"
+import { signalNumber } from "../../service/os/signals.ts"
+import { command } from "../command.ts"
+import { addressOptions } from "../connect/address.ts"
+import { reach } from "../connect/reach.ts"
+import { eachExecution } from "../executions/each-execution.ts"
+import { UsageFailure } from "../failure.ts"
+
+export const signalCommand = command({
+  usage: ["signal [OPTIONS] SIGNAL ID…"],
+  about: "SIGNAL is a name, with or without SIG, or a number.",
+  options: addressOptions,
+  examples: [
+    { about: "let a server read its configuration", command: "cc-executor signal HUP 7kq2mfa4" },
+    { about: "the same by number", command: "cc-executor signal 1 7kq2mfa4" },
+  ],
+  operands: {
+    atLeast: 2,
+    atMost: Number.POSITIVE_INFINITY,
+    what: "A signal or the id of an execution",
+  },
+  async run(context, { values, operands }) {
+    const [signal = "", ...ids] = operands
+    if (signalNumber(signal) === null) {
+      throw new UsageFailure(`There is no signal ${signal}: give TERM, SIGTERM or 15.`)
+    }
+    await using reached = await reach(context, values, "with-journal")
+    return await eachExecution(context, reached.client, ids, async (client, id) => {
+      const params = { type: "SIGNAL", execution_id: id, signal } as const
+      const result = await client.call("control", params)
+      const count = result.status === "signaled" ? result.processes : 0
+      const whom = count === 1 ? "1 process" : `${count} processes`
+      return `${shortId(result.execution_id)} got ${signal.toUpperCase()}: ${whom}`
+    })
+  },
+})

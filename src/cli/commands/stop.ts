@@ -1,0 +1,76 @@
+import { isErrno } from "../../lib/errno.ts"
+import type { Arguments, OptionTable } from "../arguments.ts"
+import { command } from "../command.ts"
+import { statePaths } from "../connect/address.ts"
+import { keeperEnd, type RunningKeeper, runningKeeper } from "../connect/running-keeper.ts"
+import type { Context } from "../context.ts"
+import { CommandFailure } from "../failure.ts"
+import { spin } from "../terminal/spinner.ts"
+import { durationOption } from "../time.ts"
+
+const options = {
+  now: { type: "boolean", about: "do not wait for executions to end by themselves: kill them" },
+  timeout: { type: "string", value: "TIME", about: "how long to wait for the end (default 30s)" },
+  "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
+} as const satisfies OptionTable
+
+export const stopCommand = command({
+  usage: ["stop [OPTIONS]"],
+  about:
+    "Executions are stopped first and get their receipts. A later `run` starts the service again.",
+  options,
+  examples: [
+    { about: "end the service in an orderly way", command: "cc-executor stop" },
+    { about: "end it quickly", command: "cc-executor stop --now" },
+  ],
+  operands: { atLeast: 0, atMost: 0, what: "" },
+  run: stop,
+})
+
+async function stop(context: Context, args: Arguments<typeof options>): Promise<number> {
+  const { values } = args
+  const paths = statePaths(context, values["state-dir"])
+  const limitMs = durationOption("--timeout", values.timeout ?? "30s")
+  const keeper = runningKeeper(paths.lock)
+  if (keeper === null) {
+    await context.stderr.write(`No service is running for ${paths.directory}.\n`)
+    return 0
+  }
+  const hasEnded = await end(context, paths.lock, keeper, { now: values.now === true, limitMs })
+  if (!hasEnded) {
+    throw new CommandFailure(
+      `The service (pid ${keeper.pid}) has not ended within ${limitMs / 1000} s. ` +
+        `Try \`cc-executor stop --now\`, then kill -9 ${keeper.pid}.`,
+    )
+  }
+  await context.stderr.write(`The service (pid ${keeper.pid}) has ended.\n`)
+  return 0
+}
+
+// A second signal that comes sooner is taken for the first: Ctrl-C under npm arrives twice.
+const insistAfterMs = 600
+
+async function end(
+  context: Context,
+  lockPath: string,
+  keeper: RunningKeeper,
+  { now, limitMs }: { now: boolean; limitMs: number },
+): Promise<boolean> {
+  await using _spinner = spin(context, "stopping the service…", 0)
+  terminate(keeper)
+  if (!now) return await keeperEnd(lockPath, keeper, limitMs)
+  if (await keeperEnd(lockPath, keeper, insistAfterMs)) return true
+  terminate(keeper)
+  return await keeperEnd(lockPath, keeper, limitMs)
+}
+
+function terminate({ pid }: RunningKeeper): void {
+  try {
+    process.kill(pid, "SIGTERM")
+  } catch (error) {
+    if (isErrno(error, "EPERM")) {
+      throw new CommandFailure(`The service (pid ${pid}) belongs to another user. Ask that one.`)
+    }
+    if (!isErrno(error, "ESRCH")) throw error // it ended this very moment
+  }
+}

@@ -1,0 +1,109 @@
+import { inOrder, Scope } from "../../../execution/scope.ts"
+import { tokenText } from "../../../service/access/tokens/token.ts"
+import { TokenName } from "../../../service/access/tokens/token-entry.ts"
+import { makeToken, type Wanted, withToken } from "../../../service/access/tokens/token-list.ts"
+import type { Arguments, OptionTable } from "../../arguments.ts"
+import { command } from "../../command.ts"
+import { statePaths } from "../../connect/address.ts"
+import type { Context } from "../../context.ts"
+import { asSentence, UsageFailure } from "../../failure.ts"
+import { durationOption } from "../../time.ts"
+import { changeOwnTokens, type TokenView, tokenOptions, tokenView } from "./own-tokens.ts"
+
+const defaultScopes = "execute,control,read"
+const defaultTtl = "90d"
+const longestTtl = "36500d"
+
+const options = {
+  name: { type: "string", value: "NAME", about: "in whose name its bearer acts; not unique" },
+  scope: {
+    type: "string",
+    value: "LIST",
+    about: `what it allows, of ${Scope.options.join(",")} (default ${defaultScopes})`,
+  },
+  ttl: { type: "string", value: "TIME", about: `how long it is good, or none (${defaultTtl})` },
+  json: { type: "boolean", about: "one JSON document, with the token in it" },
+  ...tokenOptions,
+} as const satisfies OptionTable
+
+type CreateValues = Arguments<typeof options>["values"]
+
+export const tokenCreateCommand = command({
+  usage: ["token create --name NAME [OPTIONS]"],
+  about: `\
+The token is shown this once, alone on standard output: only a hash of it is kept. A running
+service takes it at once. To replace one, make another of the same name, then revoke the first.
+
+execute starts commands, control steers them, read looks at them and their output, each for what
+the same name has started; metrics reads /metrics, for Prometheus; admin allows all of that for
+everybody's.`,
+  options,
+  examples: [
+    {
+      about: "for a build machine, into a file that only you can read",
+      command: "(umask 077 && cc-executor token create --name ci > ci.token)",
+    },
+    {
+      about: "for somebody who only looks, for a day",
+      command: "cc-executor token create --name guest --scope read --ttl 1d",
+    },
+  ],
+  operands: { atLeast: 0, atMost: 0, what: "" },
+  run: create,
+})
+
+async function create(context: Context, { values }: Arguments<typeof options>): Promise<number> {
+  const wanted = wantedOf(values)
+  const paths = statePaths(context, values["state-dir"])
+  const now = context.now()
+  const { token, entry } = makeToken(wanted, now, (bytes) => crypto.getRandomValues(bytes))
+  await changeOwnTokens(paths, (tokens) => withToken(tokens, entry, now))
+  const text = tokenText(token)
+  const view = tokenView(entry, now)
+  if (values.json === true) {
+    await context.stdout.write(`${JSON.stringify({ token: text, ...view }, null, 2)}\n`)
+    return 0
+  }
+  await context.stderr.write(`${explanation(view)}\n`)
+  await context.stdout.write(`${text}\n`)
+  return 0
+}
+
+function wantedOf(values: CreateValues): Wanted {
+  if (values.name === undefined) throw new UsageFailure("The --name of the token is missing.")
+  const name = TokenName.safeParse(values.name)
+  if (!name.success) {
+    const why = name.error.issues.map(({ message }) => message).join("; ")
+    throw new UsageFailure(asSentence(`--name: "${values.name}" cannot be used: ${why}`))
+  }
+  return {
+    name: name.data,
+    scopes: scopesOf(values.scope ?? defaultScopes),
+    ttlMs: ttlOf(values.ttl ?? defaultTtl),
+  }
+}
+
+function scopesOf(text: string): Scope[] {
+  const scopes = text.split(",").map((word) => {
+    const scope = Scope.safeParse(word.trim())
+    if (scope.success) return scope.data
+    const allowed = Scope.options.join(", ")
+    throw new UsageFailure(`--scope: "${word}" is not a scope: give some of ${allowed}.`)
+  })
+  return inOrder(scopes)
+}
+
+function ttlOf(text: string): number | null {
+  if (text === "none") return null
+  const ttlMs = durationOption("--ttl", text)
+  if (ttlMs <= durationOption("--ttl", longestTtl)) return ttlMs
+  throw new UsageFailure(`--ttl: "${text}" is too long: give ${longestTtl} at most, or none.`)
+}
+
+function explanation({ id, name, scopes, expires_at }: TokenView): string {
+  const until = expires_at === null ? "without an end" : `until ${expires_at}`
+  return `\
+Token ${id} for ${name} (${scopes.join(", ")}), good ${until}. It is not shown again.
+Use it: CC_EXECUTOR_TOKEN=… or --token-file FILE, with --url; as a header: Authorization: Bearer …
+Take it back: cc-executor token revoke ${id}`
+}

@@ -1,0 +1,66 @@
+import type { OptionTable } from "../../arguments.ts"
+import { command } from "../../command.ts"
+import { statePaths } from "../../connect/address.ts"
+import type { Context } from "../../context.ts"
+import { coloursFor } from "../../terminal/colours.ts"
+import { type Column, renderTable } from "../../terminal/table.ts"
+import { ownTokens, type TokenView, tokenOptions, tokenView } from "./own-tokens.ts"
+
+const options = {
+  json: { type: "boolean", about: "one JSON document" },
+  ...tokenOptions,
+} as const satisfies OptionTable
+
+export const tokenListCommand = command({
+  usage: ["token list [OPTIONS]"],
+  about: `\
+Those that have expired or were revoked are shown, too, for 90 days at least. Nothing here helps
+to find out a token: only hashes of them are kept.`,
+  options,
+  examples: [
+    { about: "all of them, oldest first", command: "cc-executor token list" },
+    { about: "for programs", command: "cc-executor token list --json" },
+  ],
+  operands: { atLeast: 0, atMost: 0, what: "" },
+  async run(context, { values }) {
+    const now = context.now()
+    const tokens = ownTokens(statePaths(context, values["state-dir"]))
+    const views = tokens.map((entry) => tokenView(entry, now))
+    const text =
+      values.json === true
+        ? JSON.stringify({ tokens: views }, null, 2)
+        : tokenTable(context, views).join("\n")
+    await context.stdout.write(`${text}\n`)
+    return 0
+  },
+})
+
+const columns: readonly Column[] = [
+  { title: "ID" },
+  { title: "NAME" },
+  { title: "SCOPES" },
+  { title: "CREATED" },
+  { title: "EXPIRES" },
+  { title: "STATE" },
+]
+
+function tokenTable(
+  context: Pick<Context, "stdout" | "env">,
+  views: readonly TokenView[],
+): string[] {
+  const colours = coloursFor(context.stdout, context.env)
+  const rows = views.map((view) => [
+    { text: view.id, paint: colours.cyan },
+    { text: view.name },
+    { text: view.scopes.join(",") },
+    { text: minuteOf(view.created_at) },
+    { text: view.expires_at === null ? "never" : minuteOf(view.expires_at) },
+    { text: view.state, paint: view.state === "good" ? colours.green : colours.dim },
+  ])
+  return renderTable(columns, rows, context.stdout.width())
+}
+
+/** `2026-11-16 12:00Z`: to the minute, and in one time zone wherever it is read. */
+function minuteOf(time: string): string {
+  return `${time.slice(0, 16).replace("T", " ")}Z`
+}

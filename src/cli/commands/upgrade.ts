@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto"
+import { resolve } from "node:path"
+import type { UpgradeReport } from "../../protocol/upgrade.ts"
+import { isSameProcess } from "../../service/os/proc.ts"
+import { signalNumber, signalProcess } from "../../service/os/signals.ts"
+import { UpgradeFiles } from "../../service/storage/upgrade-files.ts"
+import type { OptionTable } from "../arguments.ts"
+import { command } from "../command.ts"
+import { type StatePaths, statePaths } from "../connect/address.ts"
+import { type RunningKeeper, runningKeeper } from "../connect/running-keeper.ts"
+import { tryCommandLock } from "../connect/state-directory.ts"
+import type { Context } from "../context.ts"
+import { CommandFailure } from "../failure.ts"
+import { spin } from "../terminal/spinner.ts"
+
+const options = {
+  to: { type: "string", value: "FILE", about: "the program to change to (default: this one)" },
+  json: { type: "boolean", about: "one JSON document" },
+  "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
+} as const satisfies OptionTable
+
+const pollMs = 20
+/** From one word of the service to its next; it says something whenever it goes on. */
+const silenceMs = 60_000
+
+export const upgradeCommand = command({
+  usage: ["upgrade [OPTIONS]"],
+  about: `\
+Hands the running service over to this program, or another, without ending anything: executions,
+their terminals and those that wait go on, under the same pid. Clients are disconnected for a
+moment, come back by themselves, and miss nothing. Where the new program cannot take over, the old
+one goes on, and this says why.`,
+  options,
+  examples: [
+    { about: "after this file was replaced by a newer one", command: "cc-executor upgrade" },
+    { about: "to a program elsewhere", command: "cc-executor upgrade --to ./cc-executor-next" },
+  ],
+  operands: { atLeast: 0, atMost: 0, what: "" },
+  async run(context, { values }) {
+    const paths = statePaths(context, values["state-dir"])
+    const keeper = runningKeeper(paths.lock)
+    if (keeper === null) {
+      await context.stderr.write(`No service is running for ${paths.directory}.\n`)
+      return 0
+    }
+    if (!keeper.upgrades) throw tooOld(keeper)
+    const program = values.to === undefined ? [...context.self] : [resolve(context.cwd, values.to)]
+    const report = await upgrade(context, paths, keeper, program)
+    const text = values.json === true ? JSON.stringify(report) : sentence(report)
+    await context.stdout.write(`${text}\n`)
+    return 0
+  },
+})
+
+type Done = Extract<UpgradeReport, { phase: "done" }>
+
+async function upgrade(
+  context: Context,
+  paths: StatePaths,
+  keeper: RunningKeeper,
+  program: string[],
+): Promise<Done> {
+  await using _spinner = spin(context, "handing the service over…", 0)
+  using _lock = await upgradeLock(paths.upgradeLock)
+  return await askAndWait(new UpgradeFiles(paths.directory), keeper, program)
+}
+
+/** One after the other: each has a question of its own, and wants its answer. */
+async function upgradeLock(path: string): Promise<Disposable> {
+  const deadlineMs = performance.now() + silenceMs
+  for (;;) {
+    const lock = tryCommandLock(path)
+    if (lock !== null) return lock
+    if (performance.now() > deadlineMs) {
+      const sinceS = silenceMs / 1000
+      throw new CommandFailure(`Another upgrade has been under way for ${sinceS} s. Try again.`)
+    }
+    await Bun.sleep(pollMs)
+  }
+}
+
+async function askAndWait(
+  files: UpgradeFiles,
+  keeper: RunningKeeper,
+  program: string[],
+): Promise<Done> {
+  const name = randomUUID()
+  if (!files.ask({ upgrade: name, program })) {
+    throw new CommandFailure(
+      "The state directory cannot be written, so nothing can be asked there.",
+    )
+  }
+  if (!signalProcess(keeper, signalNumber("SIGUSR2") ?? 12)) throw notReached(keeper)
+  let heardMs = performance.now()
+  let last: UpgradeReport["phase"] | null = null
+  for (;;) {
+    const report = files.reported(name)
+    if (report?.phase === "done") return report
+    if (report?.phase === "refused") throw new CommandFailure(report.why)
+    if (report !== null && report.phase !== last) heardMs = performance.now()
+    last = report?.phase ?? null
+    if (!isSameProcess(keeper))
+      throw new CommandFailure(`The service (pid ${keeper.pid}) has ended.`)
+    if (performance.now() - heardMs > silenceMs) throw silent(keeper, last)
+    await Bun.sleep(pollMs)
+  }
+}
+
+function sentence({ from, to, pid, executions, queued, heldMs }: Done): string {
+  const change = from === to ? `begun anew as ${to}` : `upgraded from ${from} to ${to}`
+  const ran = executions === 1 ? "1 execution goes on" : `${executions} executions go on`
+  const waited = queued === 0 ? "" : `, ${queued} still wait`
+  const held = executions === 0 ? "" : `; output stood still for ${Math.round(heldMs)} ms`
+  return `The service (pid ${pid}) was ${change}: ${ran}${waited}${held}.`
+}
+
+function tooOld({ pid, version }: RunningKeeper): CommandFailure {
+  return new CommandFailure(
+    `The service (pid ${pid}) is version ${version}, which cannot hand over. ` +
+      "End it with `cc-executor stop`, which ends its executions too, and start it again.",
+  )
+}
+
+function notReached({ pid }: RunningKeeper): CommandFailure {
+  return new CommandFailure(
+    `The service (pid ${pid}) could not be told: it has ended, or belongs to another user.`,
+  )
+}
+
+function silent({ pid }: RunningKeeper, phase: UpgradeReport["phase"] | null): CommandFailure {
+  const since = phase === null ? "" : ` since it said "${phase}"`
+  return new CommandFailure(
+    `The service (pid ${pid}) has said nothing for ${silenceMs / 1000} s${since}. ` +
+      "Its log says what it does; `cc-executor doctor` says whether it answers.",
+  )
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from "node:fs"
+import { CallError } from "../../client/client-error.ts"
+import type { Claim } from "../../execution/verdict.ts"
+import { errnoOf } from "../../lib/errno.ts"
+import type { Arguments, OptionTable } from "../arguments.ts"
+import { command } from "../command.ts"
+import { type Address, addressOf, addressOptions } from "../connect/address.ts"
+import { type Reached, tryReach } from "../connect/reach.ts"
+import type { Context } from "../context.ts"
+import { CommandFailure, UsageFailure } from "../failure.ts"
+import { checkReceipt, type Keys } from "../verify/check-receipt.ts"
+import { ownPublicKey } from "../verify/own-public-key.ts"
+import { type Verdict, verdictLines, verdictOf } from "../verify/verdict.ts"
+import { verifyFiles, verifyStored } from "../verify/verify-offline.ts"
+
+const options = {
+  contains: { type: "string", value: "TEXT", about: "a text that is claimed to be in the output" },
+  hash: { type: "string", value: "SHA256", about: "a claimed hash: chain, stdout or stderr" },
+  "public-key": { type: "string", value: "FILE", about: "the key in PEM that is to be trusted" },
+  receipt: { type: "string", value: "FILE", about: "a receipt that was kept, without a service" },
+  transcript: { type: "string", value: "DIR", about: "the transcript that receipt is about" },
+  offline: { type: "boolean", about: "read the files here even if a service runs" },
+  json: { type: "boolean", about: "one JSON document" },
+  ...addressOptions,
+} as const satisfies OptionTable
+
+type VerifyValues = Arguments<typeof options>["values"]
+
+export const verifyCommand = command({
+  usage: ["verify [OPTIONS] ID", "verify --receipt FILE [--transcript DIR] [--public-key FILE]"],
+  about: `\
+Recomputes every hash of the transcript, checks the receipt's signature, and confirms or refutes
+what is claimed. Exits 0 when all of it holds, else 1. Asks the service, or reads the state
+directory itself when none runs.`,
+  options,
+  examples: [
+    {
+      about: "did it really say so?",
+      command: "cc-executor verify --contains 'all tests passed' 7kq2mfa4",
+    },
+    {
+      about: "years later, without a service",
+      command: "cc-executor verify --receipt r.json --public-key key.pem",
+    },
+  ],
+  operands: { atLeast: 0, atMost: 1, what: "The id of an execution" },
+  run: verify,
+})
+
+async function verify(context: Context, args: Arguments<typeof options>): Promise<number> {
+  const { values, operands } = args
+  const claim = { contains: values.contains, hash: values.hash }
+  const verdict = await verdictFor(context, values, operands[0], claim)
+  const text =
+    values.json === true ? JSON.stringify(verdict) : verdictLines(verdict, claim).join("\n")
+  await context.stdout.write(`${text}\n`)
+  return verdict.verified ? 0 : 1
+}
+
+async function verdictFor(
+  context: Context,
+  values: VerifyValues,
+  id: string | undefined,
+  claim: Claim,
+): Promise<Verdict> {
+  const address = addressOf(context, values)
+  const keys = keysFor(values, address)
+  if (values.receipt !== undefined) {
+    if (id !== undefined) throw new UsageFailure("--receipt says which execution: give no id.")
+    return verifyFiles(readText(values.receipt), values.transcript, keys, claim)
+  }
+  if (id === undefined) throw new UsageFailure("The id of an execution, or --receipt, is missing.")
+  if (values.transcript !== undefined) throw new UsageFailure("--transcript goes with --receipt.")
+  const reached = values.offline === true ? null : await tryReach(context, address, "never")
+  if (reached === null) {
+    if (address.kind === "local") return verifyStored(address.paths, id, keys, claim)
+    throw new UsageFailure("--offline is for a local service: leave --url out.")
+  }
+  await using _reached = reached
+  return await verifyOnline(reached, id, keys, claim)
+}
+
+function keysFor(values: VerifyValues, address: Address): Keys {
+  const file = values["public-key"]
+  if (file !== undefined) return { trusted: readText(file), own: null }
+  const own = address.kind === "local" ? ownPublicKey(address.paths.receiptKey) : null
+  return { trusted: null, own }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === null) throw error
+    throw new CommandFailure(`${path} cannot be read (${errno}).`)
+  }
+}
+
+async function verifyOnline(
+  { client }: Reached,
+  id: string,
+  keys: Keys,
+  claim: Claim,
+): Promise<Verdict> {
+  const { execution_id, hashes } = await client.call("status", { execution_id: id })
+  const { contains, hash } = claim
+  const transcript = await client.call("transcript.verify", {
+    execution_id,
+    ...(contains === undefined ? {} : { contains }),
+    ...(hash === undefined ? {} : { hash }),
+  })
+  try {
+    const envelope = await client.call("receipt", { execution_id })
+    const { check } = checkReceipt(envelope, keys, { executionId: execution_id, hashes })
+    return verdictOf(execution_id, transcript, check)
+  } catch (error) {
+    const isEarly = error instanceof CallError && error.failure.reason === "WRONG_STATE"
+    if (!isEarly) throw error
+    const why = "there is none before the end"
+    return verdictOf(execution_id, transcript, { status: "unchecked", why })
+  }
+}

@@ -1,0 +1,115 @@
+import { join } from "node:path"
+import { socketUrl } from "../../client/connection/open-socket.ts"
+import { clientVariables } from "../../config/client-variables.ts"
+import { loadStateDir } from "../../config/state-dir.ts"
+import { tokenFilePath } from "../../service/access/tokens/token-file.ts"
+import type { OptionTable } from "../arguments.ts"
+import type { Context } from "../context.ts"
+import { asSentence, UsageFailure } from "../failure.ts"
+import { type BearerToken, bearerToken } from "./bearer-token.ts"
+import {
+  type ClientTls,
+  type ClientTlsValues,
+  clientTlsOptions,
+  readClientTls,
+} from "./client-tls.ts"
+
+/** Where the service is. */
+export type Address = RemoteAddress | { kind: "local"; paths: StatePaths }
+export type RemoteAddress = {
+  kind: "remote"
+  url: string
+  token: BearerToken | null
+  tls: ClientTls
+}
+
+/** The files of a local service that the command line uses. */
+export type StatePaths = {
+  directory: string
+  socket: string
+  lock: string
+  startLock: string
+  upgradeLock: string
+  log: string
+  journal: string
+  transcripts: string
+  receiptKey: string
+  tokens: string
+  audit: string
+}
+
+export const addressOptions = {
+  url: { type: "string", value: "URL", about: "a remote service, else $CC_EXECUTOR_URL" },
+  "token-file": {
+    type: "string",
+    value: "FILE",
+    about: "the token for it, else $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE",
+  },
+  "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
+  ...clientTlsOptions,
+} as const satisfies OptionTable
+
+type AddressValues = ClientTlsValues & {
+  url?: string | undefined
+  "token-file"?: string | undefined
+  "state-dir"?: string | undefined
+}
+type World = Pick<Context, "env" | "home">
+
+export function addressOf(context: World, values: AddressValues): Address {
+  const { url, "token-file": tokenFile, "state-dir": stateDir } = values
+  if (url !== undefined && stateDir !== undefined) {
+    throw new UsageFailure("--url and --state-dir name two services: give one of them.")
+  }
+  const variable = context.env[clientVariables.url] ?? ""
+  const remote = url ?? (stateDir === undefined && variable !== "" ? variable : undefined)
+  if (remote === undefined) {
+    if (tokenFile === undefined) return { kind: "local", paths: statePaths(context, stateDir) }
+    throw new UsageFailure("--token-file goes with --url: the local service wants no token.")
+  }
+  const address = socketUrl(remote)
+  if (!address.ok) throw new UsageFailure(address.failure)
+  if (!/^wss?:\/\//.test(address.value)) {
+    throw new UsageFailure(`"${remote}" is not an address of a service: give ws://host:8003.`)
+  }
+  return {
+    kind: "remote",
+    url: withPath(address.value),
+    token: bearerToken(context.env, tokenFile),
+    tls: address.value.startsWith("wss:") ? readClientTls(context.env, values) : {},
+  }
+}
+
+export function statePaths(context: World, stateDir: string | undefined): StatePaths {
+  const { env, home } = context
+  const read = loadStateDir({ flag: stateDir, env, home })
+  if (!read.ok) throw new UsageFailure(asSentence(read.failure))
+  const directory = read.value
+  return {
+    directory,
+    socket: join(directory, "gateway.sock"),
+    lock: join(directory, "lock"),
+    startLock: join(directory, "start.lock"),
+    upgradeLock: join(directory, "upgrade.lock"),
+    log: join(directory, "service.log"),
+    journal: join(directory, "journal.sqlite"),
+    transcripts: join(directory, "transcripts"),
+    receiptKey: join(directory, "receipt-key.pem"),
+    tokens: tokenFilePath(directory),
+    audit: join(directory, "audit"),
+  }
+}
+
+function withPath(address: string): string {
+  const url = new URL(address)
+  if (url.pathname === "/") url.pathname = "/ws/mcp"
+  return url.href
+}
+
+/** The address that answers plain HTTP requests, for the same service. */
+export function httpUrl(socketAddress: string, path: string): string {
+  const url = new URL(socketAddress.replace(/^ws/, "http"))
+  url.pathname = path
+  url.search = ""
+  return url.href
+}

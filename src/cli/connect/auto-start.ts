@@ -1,0 +1,112 @@
+import { closeSync, openSync, readFileSync, statSync } from "node:fs"
+import type { Context } from "../context.ts"
+import { CommandFailure } from "../failure.ts"
+import { spin } from "../terminal/spinner.ts"
+import type { StatePaths } from "./address.ts"
+import { isThere } from "./ask.ts"
+import { runningKeeper } from "./running-keeper.ts"
+import { ownScope, serviceEnvironment } from "./service-environment.ts"
+import { makeStateDirectory, tryCommandLock } from "./state-directory.ts"
+
+const limitMs = 15_000
+const pollMs = 5
+const spinnerAfterMs = 300
+const idleLimit = "10m"
+
+/** Comes back when the local service answers; starts it when there is none, as tmux does. */
+export async function startIfNeeded(
+  context: Context,
+  paths: StatePaths,
+  flags: readonly string[] = [],
+): Promise<void> {
+  await using _spinner = spin(context, "starting the service…", spinnerAfterMs)
+  const deadlineMs = performance.now() + limitMs
+  makeStateDirectory(paths.directory)
+  using lock = await startLock(paths, deadlineMs)
+  if (lock === null) return
+  if (await existingAnswers(paths, deadlineMs)) return
+  await start(context, paths, flags, deadlineMs)
+}
+
+/** Null when somebody else has started the service meanwhile. */
+async function startLock(paths: StatePaths, deadlineMs: number): Promise<Disposable | null> {
+  for (;;) {
+    const lock = tryCommandLock(paths.startLock)
+    if (lock !== null) return lock
+    if (await isThere(paths.socket)) return null
+    if (performance.now() > deadlineMs) {
+      throw new CommandFailure(
+        `Another command has been starting the service for ${limitMs / 1000} s. ` +
+          `See ${paths.log}, or run \`cc-executor doctor\`.`,
+      )
+    }
+    await Bun.sleep(pollMs)
+  }
+}
+
+/** One that starts, or whose gateway comes back, is waited for; one that ends, until it has. */
+async function existingAnswers(paths: StatePaths, deadlineMs: number): Promise<boolean> {
+  for (;;) {
+    if (await isThere(paths.socket)) return true
+    const keeper = runningKeeper(paths.lock)
+    if (keeper === null) return false
+    if (performance.now() > deadlineMs) {
+      throw new CommandFailure(
+        `The service (pid ${keeper.pid}) does not answer on ${paths.socket}. ` +
+          "See its log; `cc-executor stop` ends it.",
+      )
+    }
+    await Bun.sleep(pollMs)
+  }
+}
+
+async function start(
+  context: Context,
+  paths: StatePaths,
+  flags: readonly string[],
+  deadlineMs: number,
+): Promise<void> {
+  const loggedBytes = statSync(paths.log, { throwIfNoEntry: false })?.size ?? 0
+  using stack = new DisposableStack()
+  const log = stack.adopt(openSync(paths.log, "a", 0o600), closeSync)
+  const service = Bun.spawn([...(await serviceCommand(context, paths)), ...flags], {
+    detached: true,
+    cwd: "/", // it outlives this command, and must not keep a file system busy
+    env: serviceEnvironment(context.env),
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: log, // what it says before it has opened its log
+  })
+  service.unref()
+  for (;;) {
+    const hasExited = service.exitCode !== null || service.signalCode !== null
+    if (await isThere(paths.socket)) return
+    const isLate = performance.now() > deadlineMs
+    if (hasExited || isLate) {
+      const what = hasExited ? "ended at once" : `did not answer within ${limitMs / 1000} s`
+      throw new CommandFailure(
+        `The service was started, but ${what}. ${lastWords(paths.log, loggedBytes)}`,
+      )
+    }
+    await Bun.sleep(pollMs)
+  }
+}
+
+async function serviceCommand(context: Context, paths: StatePaths): Promise<string[]> {
+  const settings = [
+    `--state-dir=${paths.directory}`,
+    "--port=none",
+    `--exit-when-idle=${idleLimit}`,
+    `--log-file=${paths.log}`,
+  ]
+  return [...(await ownScope(context.env)), ...context.self, "serve", ...settings]
+}
+
+const shownLines = 10
+
+function lastWords(path: string, fromByte: number): string {
+  const said = readFileSync(path).subarray(fromByte).toString("utf8").trim()
+  if (said === "") return `Its log ${path} says nothing; try \`cc-executor serve\`.`
+  const lines = said.split("\n").slice(-shownLines)
+  return `The last it said, in ${path}:\n  ${lines.join("\n  ")}`
+}

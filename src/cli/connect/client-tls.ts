@@ -1,0 +1,104 @@
+import { createPrivateKey, X509Certificate } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { clientVariables } from "../../config/client-variables.ts"
+import { errnoOf } from "../../lib/errno.ts"
+import type { OptionTable } from "../arguments.ts"
+import type { Environment } from "../context.ts"
+import { UsageFailure } from "../failure.ts"
+
+/** What a wss:// connection is made with besides the defaults: texts in PEM form. */
+export type ClientTls = {
+  ca?: string
+  cert?: string
+  key?: string
+  /** Said where TLS is used: else a variable of Node's could say otherwise. */
+  rejectUnauthorized?: true
+}
+
+export const clientTlsOptions = {
+  "ca-file": {
+    type: "string",
+    value: "FILE",
+    about: `authorities to trust for wss://, else $${clientVariables.caFile}`,
+  },
+  "client-cert": {
+    type: "string",
+    value: "FILE",
+    about: `a certificate to show, else $${clientVariables.clientCertFile}`,
+  },
+  "client-key": {
+    type: "string",
+    value: "FILE",
+    about: `its key, else $${clientVariables.clientKeyFile}`,
+  },
+} as const satisfies OptionTable
+
+export type ClientTlsValues = { [Name in keyof typeof clientTlsOptions]?: string | undefined }
+
+/** Reads the files, so that what is wrong with them is said before anybody is spoken to. */
+export function readClientTls(env: Environment, values: ClientTlsValues): ClientTls {
+  const { caFile, clientCertFile, clientKeyFile } = clientVariables
+  const ca = readPem("--ca-file", values["ca-file"], env, caFile)
+  const cert = readPem("--client-cert", values["client-cert"], env, clientCertFile)
+  const key = readPem("--client-key", values["client-key"], env, clientKeyFile)
+  if (ca !== null) readCertificate(ca)
+  if ((cert === null) !== (key === null)) {
+    const [given, missing] = cert === null ? ["key", "cert"] : ["cert", "key"]
+    throw new UsageFailure(
+      `--client-${given} is of no use alone: give its --client-${missing} as well.`,
+    )
+  }
+  if (cert !== null && key !== null) checkPair(cert, key)
+  return {
+    rejectUnauthorized: true,
+    ...(ca === null ? {} : { ca: ca.text }),
+    ...(cert === null ? {} : { cert: cert.text }),
+    ...(key === null ? {} : { key: key.text }),
+  }
+}
+
+type Pem = { source: string; path: string; text: string }
+
+function readPem(
+  flag: string,
+  value: string | undefined,
+  env: Environment,
+  variable: string,
+): Pem | null {
+  const source = value === undefined ? variable : flag
+  const path = value ?? env[variable] ?? ""
+  if (path === "") return null
+  try {
+    return { source, path, text: readFileSync(path, "utf8") }
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === null) throw error
+    throw new UsageFailure(`${source}: ${path} cannot be read (${errno}).`)
+  }
+}
+
+function checkPair(cert: Pem, key: Pem): void {
+  const certificate = readCertificate(cert)
+  if (certificate.checkPrivateKey(readKey(key))) return
+  throw new UsageFailure(
+    `${key.source}: ${key.path} is not the key of ${cert.path}: give the one it was made with.`,
+  )
+}
+
+function readCertificate({ source, path, text }: Pem): X509Certificate {
+  try {
+    return new X509Certificate(text)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw new UsageFailure(`${source}: ${path} has no certificate in PEM form.`)
+  }
+}
+
+function readKey({ source, path, text }: Pem) {
+  try {
+    return createPrivateKey(text)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw new UsageFailure(`${source}: ${path} has no private key in PEM form, or it is encrypted.`)
+  }
+}

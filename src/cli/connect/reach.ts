@@ -1,0 +1,138 @@
+import { existsSync } from "node:fs"
+import { CallError, ClientClosedError } from "../../client/client-error.ts"
+import { type Client, connect } from "../../client/connect.ts"
+import type { ConnectionState } from "../../client/connection/connection.ts"
+import type { SocketHeaders } from "../../client/connection/open-socket.ts"
+import type { Failure } from "../../protocol/failure.ts"
+import type { Context } from "../context.ts"
+import { CommandFailure } from "../failure.ts"
+import { type Address, addressOf, type StatePaths } from "./address.ts"
+import { startIfNeeded } from "./auto-start.ts"
+import { reconnectNotice } from "./reconnect-notice.ts"
+import { remoteFailure } from "./remote-failure.ts"
+import { runningKeeper } from "./running-keeper.ts"
+
+/** A connection to the service. */
+export type Reached = AsyncDisposable & { client: Client; address: Address }
+
+/**
+ * What to do without a local service: start one in any case, only if there is a journal it could
+ * answer from, or never.
+ */
+export type Start = "always" | "with-journal" | "never"
+
+export async function reach(
+  context: Context,
+  values: Parameters<typeof addressOf>[1],
+  start: Start,
+): Promise<Reached> {
+  const reached = await tryReach(context, addressOf(context, values), start)
+  if (reached !== null) return reached
+  throw new CommandFailure("No service is running. `cc-executor run -- COMMAND` starts one.")
+}
+
+/** Null when there is no local service and none may be started. */
+export async function tryReach(
+  context: Context,
+  address: Address,
+  start: Start,
+): Promise<Reached | null> {
+  if (address.kind === "remote") {
+    address.token?.read() // whatever is wrong with it is told before anybody is asked
+    const client = await greeted(context, address)
+    if (client.ok) return reachedBy(client.client, address)
+    throw await remoteFailure(address, client)
+  }
+  const { paths } = address
+  if (existsSync(paths.socket)) {
+    const client = await greeted(context, address)
+    if (client.ok) return reachedBy(client.client, address)
+    if (client.refused !== null) throw new CallError(client.refused)
+  }
+  const mayStart = start === "always" || (start === "with-journal" && existsSync(paths.journal))
+  if (!mayStart && runningKeeper(paths.lock) === null) return null
+  await startIfNeeded(context, paths)
+  const client = await greeted(context, address)
+  if (client.ok) return reachedBy(client.client, address)
+  throw new CommandFailure(
+    `The service does not answer on ${paths.socket}: ${client.why}. ` +
+      "`cc-executor doctor` looks for the reason.",
+  )
+}
+
+function reachedBy(client: Client, address: Address): Reached {
+  return { client, address, [Symbol.asyncDispose]: () => client.close() }
+}
+
+type Ungreeted = { ok: false; why: string; refused: Failure | null }
+type Greeted = { ok: true; client: Client } | Ungreeted
+
+/** The first attempt decides; later the client reconnects by itself. */
+async function greeted(context: Context, address: Address): Promise<Greeted> {
+  const failed = Promise.withResolvers<Ungreeted>()
+  const notice = reconnectNotice(context)
+  const client = connect({
+    ...socketOf(address),
+    onConnection(state: ConnectionState) {
+      notice(state)
+      if (state.kind === "waiting") failed.resolve({ ok: false, why: state.why, refused: null })
+    },
+  })
+  const connected = client.connected.then(() => ({ ok: true, client }) as const, closedFor)
+  const outcome = await Promise.race([connected, failed.promise])
+  if (!outcome.ok) await client.close()
+  return outcome
+}
+
+/** A refusal that no waiting cures, or a socket that cannot even be tried. */
+function closedFor(error: unknown): Ungreeted {
+  if (error instanceof CallError) return { ok: false, why: error.message, refused: error.failure }
+  if (error instanceof ClientClosedError) return { ok: false, why: error.message, refused: null }
+  throw error
+}
+
+function socketOf(address: Address) {
+  if (address.kind === "remote") {
+    const { url, token, tls } = address
+    const openSocket = (_url: string, headers: SocketHeaders) =>
+      new WebSocket(url, { headers: { ...headers }, tls })
+    return { url, openSocket, ...(token === null ? {} : { token: () => token.read() }) }
+  }
+  const { paths } = address
+  const isGone = goneForGood(paths)
+  return {
+    url: "ws://localhost/ws/mcp",
+    openSocket() {
+      if (isGone()) throw new ServiceGoneError(paths)
+      return new WebSocket(`ws+unix://${paths.socket}:/ws/mcp`)
+    },
+  }
+}
+
+const restartLimitMs = 5_000
+
+/**
+ * A keeper that died may be started again by its owner; past a while nobody will. One that was
+ * never seen, because it runs in another container, cannot be seen to die either.
+ */
+function goneForGood(paths: StatePaths): () => boolean {
+  let wasSeen = false
+  let missedSinceMs: number | null = null
+  return () => {
+    const isSeen = runningKeeper(paths.lock) !== null
+    wasSeen ||= isSeen
+    if (isSeen) missedSinceMs = null
+    else missedSinceMs ??= performance.now()
+    if (!wasSeen || missedSinceMs === null) return false
+    return performance.now() - missedSinceMs > restartLimitMs
+  }
+}
+
+class ServiceGoneError extends CommandFailure {
+  constructor(paths: StatePaths) {
+    super(
+      `The service that kept ${paths.directory} has ended. ` +
+        "`cc-executor ps -a` starts one again, and says what became of its executions.",
+    )
+  }
+}

@@ -1,0 +1,69 @@
+import { z } from "zod"
+import { type Failure, type Reason, WireError } from "../../protocol/failure.ts"
+import { parseJson } from "../../protocol/parse-json.ts"
+import { asSentence, CommandFailure } from "../failure.ts"
+import { cut, onOneLine } from "../terminal/table.ts"
+import type { RemoteAddress } from "./address.ts"
+import { askRemote } from "./ask.ts"
+
+const askTimeoutMs = 2_000
+
+/**
+ * What to say when a remote service cannot be used. A socket that was not opened says little; a
+ * plain request to the same path, with the same token, is answered in words.
+ */
+export async function remoteFailure(
+  address: RemoteAddress,
+  unopened: { why: string; refused: Failure | null },
+): Promise<CommandFailure> {
+  const { url } = address
+  const answer = await askRemote(address, new URL(url).pathname, askTimeoutMs)
+  if (answer.kind === "no-tls") return new CommandFailure(`${url}: ${answer.why}`)
+  const answered = answer.kind === "answer" ? refusalOf(answer.status, answer.body) : null
+  const refused = unopened.refused ?? answered
+  if (refused === null) {
+    const why = answer.kind === "nobody" ? answer.why : unopened.why
+    return new CommandFailure(
+      `No service answers at ${url}: ${why}. ` +
+        "Check the address, and that `cc-executor serve` runs there.",
+    )
+  }
+  // How often somebody may knock is a limit of its own: the second answer can be another one.
+  const words = answered?.reason === refused.reason ? answered.message : refused.message
+  const advice = adviceOn(refused.reason, address)
+  return new CommandFailure(`${url}: ${asSentence(words)}${advice === "" ? "" : ` ${advice}`}`)
+}
+
+const reasons: ReadonlyMap<number, Reason> = new Map([
+  [401, "UNAUTHORIZED"],
+  [403, "FORBIDDEN"],
+  [429, "RATE_LIMITED"],
+])
+
+/** The refusal in an HTTP answer; null where it is none of those that are about who is asking. */
+export function refusalOf(status: number, body: string): Failure | null {
+  const reason = reasons.get(status)
+  if (reason === undefined) return null
+  const words = wordsIn(body)
+  const message = `The service refused (${status})${words === null ? "" : `: ${words}`}`
+  return { reason, message }
+}
+
+const mostWords = 500
+
+/** A stranger's words: on one line, without anything that would steer a terminal. */
+function wordsIn(body: string): string | null {
+  const json = parseJson(body)
+  const said = z.object({ error: WireError }).safeParse(json.ok ? json.value : null)
+  return said.success ? cut(onOneLine(said.data.error.message), mostWords) : null
+}
+
+function adviceOn(reason: Reason, { token }: RemoteAddress): string {
+  if (reason === "UNAUTHORIZED" && token === null) {
+    return "Give it in CC_EXECUTOR_TOKEN, or in a file with --token-file."
+  }
+  if (reason === "UNAUTHORIZED") {
+    return `This one came from ${token?.from}.`
+  }
+  return reason === "RATE_LIMITED" ? "Wait a while before you try again." : ""
+}

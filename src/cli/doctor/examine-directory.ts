@@ -1,0 +1,130 @@
+import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs"
+import { dirname } from "node:path"
+import { errnoOf } from "../../lib/errno.ts"
+import { tokenState } from "../../service/access/tokens/token-entry.ts"
+import { readTokenFile } from "../../service/access/tokens/token-file.ts"
+import { openJournalReader } from "../../service/storage/journal/journal-reader.ts"
+import type { StatePaths } from "../connect/address.ts"
+import { sizeText } from "../time.ts"
+import { type Finding, fail, ok, warn } from "./finding.ts"
+
+const littleSpaceBytes = 1024 ** 3
+const noSpaceBytes = 256 * 1024 ** 2
+
+/** Where everything is kept. */
+export function examineDirectory(paths: StatePaths, now: Date): Finding[] {
+  const state = examineState(paths.directory)
+  // There is nothing to be seen in it, and the reason has been said.
+  if (state.level === "fail") return [state, examineDisk(paths.directory)]
+  return [
+    state,
+    ...examineJournal(paths.journal),
+    ...examineKey(paths.receiptKey),
+    ...examineTokens(paths.tokens, now),
+    examineDisk(paths.directory),
+  ]
+}
+
+function examineState(path: string): Finding {
+  const name = "state directory"
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return examineParent(name, path)
+  if (!stat.isDirectory()) return fail(name, `${path} is not a directory`, "choose --state-dir")
+  const why = notWritable(path)
+  if (why !== null) {
+    return fail(name, `${path} cannot be written (${why})`, `chown it, or choose --state-dir`)
+  }
+  const uid = process.getuid?.() ?? stat.uid
+  if (stat.uid !== uid) {
+    const text = `${path} belongs to uid ${stat.uid}, and this is uid ${uid}`
+    return warn(name, text, "run this, and the service, as its owner; or chown it")
+  }
+  if ((stat.mode & 0o077) === 0) return ok(name, `${path}, ${modeOf(stat)}`)
+  return warn(name, `${path} is open to others, ${modeOf(stat)}`, `chmod 700 ${path}`)
+}
+
+/** It is made when it is needed, if it can be. */
+function examineParent(name: string, path: string): Finding {
+  const parent = nearest(path)
+  const why = notWritable(parent)
+  if (why === null) return ok(name, `${path}, not there yet`)
+  return fail(name, `${path} cannot be made below ${parent} (${why})`, "choose --state-dir")
+}
+
+function examineJournal(path: string): Finding[] {
+  const opened = openJournalReader(path)
+  if (!opened.ok) {
+    return journalFinding(opened.failure.kind, opened.failure.message)
+  }
+  using _journal = opened.value
+  return [ok("journal", path)]
+}
+
+type JournalTrouble = "missing" | "newer" | "older" | "full" | "unusable"
+
+/** What to do is in the message already, but for what cannot be read at all. */
+function journalFinding(kind: JournalTrouble, message: string): Finding[] {
+  switch (kind) {
+    case "missing":
+      return []
+    case "older":
+      return [warn("journal", message, "nothing is lost by it")]
+    case "newer":
+      return [fail("journal", message, "no service of this version starts with it")]
+    case "full":
+      return [fail("journal", message, "no service starts until then")]
+    case "unusable":
+      return [
+        fail(
+          "journal",
+          message,
+          "end the service, keep a copy, and restore it from a backup; or move it away with " +
+            "journal.sqlite-wal and -shm: a service makes a new one, and knows nothing of before",
+        ),
+      ]
+  }
+}
+
+function examineKey(path: string): Finding[] {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return []
+  if ((stat.mode & 0o077) === 0) return [ok("receipt key", `${path}, ${modeOf(stat)}`)]
+  return [
+    fail("receipt key", `${path} can be read by others, ${modeOf(stat)}`, `chmod 600 ${path}`),
+  ]
+}
+
+function examineTokens(path: string, now: Date): Finding[] {
+  const read = readTokenFile(path)
+  if (!read.ok) return [fail("tokens", read.failure.message, "until then no token is taken")]
+  if (read.value.length === 0) return []
+  const good = read.value.filter((entry) => tokenState(entry, now) === "good").length
+  return [ok("tokens", `${path}, ${good} of ${read.value.length} are good`)]
+}
+
+function examineDisk(path: string): Finding {
+  const { bavail, bsize } = statfsSync(nearest(path))
+  const free = bavail * bsize
+  const text = `${sizeText(free)} free`
+  if (free < noSpaceBytes) return fail("disk", text, "free space: executions end when it is full")
+  if (free < littleSpaceBytes) return warn("disk", text, "free some space, or `cc-executor prune`")
+  return ok("disk", text)
+}
+
+function notWritable(path: string): string | null {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK)
+    return null
+  } catch (error) {
+    return errnoOf(error) ?? String(error)
+  }
+}
+
+function nearest(path: string): string {
+  if (path === "/" || statSync(path, { throwIfNoEntry: false }) !== undefined) return path
+  return nearest(dirname(path))
+}
+
+function modeOf(stat: Stats): string {
+  return `mode ${(stat.mode & 0o777).toString(8).padStart(4, "0")}`
+}

@@ -1,0 +1,65 @@
+import { configWarnings, loadConfig } from "../../config/config.ts"
+import type { StatePaths } from "../connect/address.ts"
+import type { Context } from "../context.ts"
+import { examineCertificate, examineRunning } from "./examine-running.ts"
+import { type Finding, fail, ok, warn } from "./finding.ts"
+
+/** This program, its settings, and the service as far as it runs. */
+export async function examineProgram(context: Context, paths: StatePaths): Promise<Finding[]> {
+  const { env, home } = context
+  const { version, commit } = context.build
+  const config = loadConfig({ flags: {}, env, home })
+  return [
+    ok("version", `cc-executor ${version} (${commit}), Bun ${Bun.version}`),
+    ...examineSettings(context),
+    ...(await examinePolicy(context)),
+    ...(await examineNamedFiles(context)),
+    ...(await examineRunning(context, paths, config.ok ? config.value.port : null)),
+  ]
+}
+
+function examineSettings(context: Context): Finding[] {
+  const { env, home } = context
+  const config = loadConfig({ flags: {}, env, home })
+  const problems = config.ok ? [] : config.failure
+  const warnings = configWarnings(env)
+  const findings = [
+    ...problems.map(({ message }) => fail("settings", message, "put the variable right")),
+    ...warnings.map(({ message }) => warn("settings", message, "rename or unset the variable")),
+  ]
+  return findings.length === 0 ? [ok("settings", "nothing wrong in the environment")] : findings
+}
+
+/** What a service of this environment would run, and as whom. */
+async function examinePolicy({ env, home, decide }: Context): Promise<Finding[]> {
+  const config = loadConfig({ flags: {}, env, home })
+  if (!config.ok) return []
+  const decision = await decide(config.value, { argv: ["true"] })
+  if (!decision.ok) {
+    const advice = "a service would not start: put the file, or --policy-file, right"
+    return [fail("policy", decision.failure, advice)]
+  }
+  const { policy, run_as: user, warnings } = decision.value
+  const what = policy === "everything" ? "every program may run" : "only listed programs may run"
+  const whom = user === null ? "the service's own user" : (user.user ?? `uid ${user.uid}`)
+  const advice = "see `cc-executor policy check --help`"
+  return [
+    ok("policy", `${what}, as ${whom}`),
+    ...warnings.map((warning) => warn("policy", warning, advice)),
+  ]
+}
+
+/** Patterns to redact, and the certificate of TLS. */
+async function examineNamedFiles(context: Context): Promise<Finding[]> {
+  const { env, home } = context
+  const config = loadConfig({ flags: {}, env, home })
+  if (!config.ok) return []
+  const { problems, certificateExpiresAt } = await context.examineFiles(config.value)
+  const advice = "a service would not start: put the file, or the setting that names it, right"
+  return [
+    ...problems.map((problem) => fail("files", problem, advice)),
+    ...(certificateExpiresAt === null
+      ? []
+      : [examineCertificate(certificateExpiresAt, context.now())]),
+  ]
+}

@@ -1,0 +1,81 @@
+import { shortId } from "../../execution/id.ts"
+import type { ExecutionView } from "../../protocol/execution-view.ts"
+import type { Completed } from "../../protocol/notifications.ts"
+import { onOneLine } from "../terminal/table.ts"
+
+/** The command as a person would type it, on one line. */
+export function commandText(view: Pick<ExecutionView, "command" | "argv">): string {
+  return onOneLine(view.command ?? view.argv.map(quoted).join(" "))
+}
+
+function quoted(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word
+  return `'${word.replaceAll("'", "'\\''")}'`
+}
+
+/** How it ended, in a word or two; empty while it lives. */
+export function exitText(view: Pick<ExecutionView, "ending">): string {
+  const { ending } = view
+  if (ending === null) return ""
+  switch (ending.outcome) {
+    case "exited":
+      return String(ending.exit_code)
+    case "signaled":
+      return ending.signal ?? "signal"
+    case "stopped":
+      return ending.cause === "client" ? "canceled" : (ending.cause ?? "stopped")
+    case "failed-to-start":
+      return "not started"
+    case "lost":
+      return "lost"
+  }
+}
+
+/** A sentence for an end that the exit code alone does not explain; null for all others. */
+export function endingNotice(completed: Completed): string | null {
+  const id = shortId(completed.execution_id)
+  switch (completed.outcome) {
+    case "exited":
+    case "signaled":
+      return null
+    case "stopped":
+      return stoppedNotice(id, completed)
+    case "failed-to-start":
+      return `${id} could not be started: ${completed.reason ?? "nobody knows why"}`
+    case "lost":
+      return (
+        `${id} was lost: ${completed.reason ?? "nobody knows why"}. How it ended is not known; ` +
+        `\`cc-executor logs ${id}\` shows what it had written.`
+      )
+  }
+}
+
+function stoppedNotice(id: string, completed: Completed): string {
+  switch (completed.cause) {
+    case "wall-timeout":
+      return `${id} was stopped: its time was up (--timeout).`
+    case "idle-timeout":
+      return `${id} was stopped: it was silent for too long (--idle-timeout).`
+    case "output-limit":
+      return `${id} was stopped: it wrote more than it may.`
+    case "out-of-memory":
+      return `${id} was stopped: it used more memory than it may.`
+    case "disk-full":
+      return `${id} was stopped: the service's disk is full. Free space, then run it again.`
+    case "disconnected":
+      return `${id} was stopped: whoever drove it was gone for too long.`
+    case "shutdown":
+      return `${id} was stopped: the service was shut down.`
+    case "client":
+    case null:
+      return `${id} was canceled.`
+  }
+}
+
+/** What outlived every signal, for those who must now look after it. */
+export function survivorsNotice(completed: Pick<Completed, "survivors">): string | null {
+  const { survivors } = completed
+  if (survivors.length === 0) return null
+  const list = survivors.map(({ pid, command }) => `${pid} (${onOneLine(command)})`).join(", ")
+  return `these processes could not be ended and still run: ${list}`
+}

@@ -1,0 +1,68 @@
+import { CallError } from "../../client/client-error.ts"
+import type { Client } from "../../client/connect.ts"
+import { type Reached, reach } from "../connect/reach.ts"
+import { keeperEnd, runningKeeper } from "../connect/running-keeper.ts"
+import type { Context } from "../context.ts"
+import { spawnExitCode } from "../exit-code.ts"
+import { CommandFailure } from "../failure.ts"
+import type { RunValues } from "./run-options.ts"
+import { explicitEnvironment, type RunRequest } from "./run-request.ts"
+
+/** How the request is sent: followed, or only started. */
+export type Send<Started> = (client: Client, request: RunRequest) => Promise<Started>
+
+const shutdownLimitMs = 15_000
+
+/** Starts an execution on a service that is running, or is started for it. */
+export async function startExecution<Started>(
+  context: Context,
+  values: RunValues,
+  request: RunRequest,
+  send: Send<Started>,
+): Promise<{ reached: Reached; started: Started }> {
+  const reached = await reach(context, values, "always")
+  try {
+    return { reached, started: await sendFitting(context, values, request, send, reached) }
+  } catch (error) {
+    await reached.client.close()
+    if (!(error instanceof CallError)) throw error
+    if (!(await hasShutDown(error, reached))) throw asShellsSay(error)
+  }
+  const again = await reach(context, values, "always")
+  return { reached: again, started: await sendFitting(context, values, request, send, again) }
+}
+
+/**
+ * This shell's environment is not for every service: where an allow-list rules, a request may set
+ * little, and another user has a home of its own. What was asked for by name is always sent.
+ */
+async function sendFitting<Started>(
+  context: Context,
+  values: RunValues,
+  request: RunRequest,
+  send: Send<Started>,
+  { client, address }: Reached,
+): Promise<Started> {
+  const { policy, run_as: otherUser } = await client.connected
+  if (address.kind === "remote") return send(client, request)
+  const named = explicitEnvironment(values.env, context.env)
+  if (policy === "allow-list") return send(client, { ...request, env: named })
+  if (otherUser === undefined) return send(client, request)
+  const inherited = Object.entries(request.env ?? {}).filter(([name]) => !ofThisUser.test(name))
+  return send(client, { ...request, env: { ...Object.fromEntries(inherited), ...named } })
+}
+
+const ofThisUser = /^(?:HOME|USER|LOGNAME|SHELL|MAIL|SUDO_.*|XDG_.*|DBUS_.*)$/
+
+/** One that ends because it was idle may be met in its last moment: the next one is started. */
+async function hasShutDown(error: CallError, { address }: Reached): Promise<boolean> {
+  if (error.failure.reason !== "SHUTTING_DOWN" || address.kind === "remote") return false
+  const keeper = runningKeeper(address.paths.lock)
+  return keeper === null || keeperEnd(address.paths.lock, keeper, shutdownLimitMs)
+}
+
+function asShellsSay(error: CallError): Error {
+  const { reason, message, details } = error.failure
+  if (reason !== "SPAWN_FAILED") return error
+  return new CommandFailure(message, spawnExitCode(details?.["errno"]))
+}

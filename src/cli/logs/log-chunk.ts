@@ -1,0 +1,56 @@
+import type { Client } from "../../client/connect.ts"
+import type { StreamName } from "../../execution/record.ts"
+import type { ExecutionView } from "../../protocol/execution-view.ts"
+import type { GapNotice } from "../../protocol/methods.ts"
+
+/** Output of one stream, and where it goes on after it. */
+export type LogChunk = {
+  kind: "output"
+  stream: StreamName
+  bytes: Uint8Array
+  time: string
+  next: string
+}
+
+export type LogEvent = LogChunk | ({ kind: "gap" } & Pick<GapNotice, "bytes" | "lines" | "reason">)
+
+const pageBytes = 4 * 1024 * 1024
+
+/** What had been written when the view was taken: one that writes without end is not chased. */
+export async function* pastOutput(
+  client: Client,
+  view: ExecutionView,
+  from: string,
+): AsyncGenerator<LogEvent, void, void> {
+  const { execution_id } = view
+  const end = view.bytes.stdout + view.bytes.stderr
+  const params = { execution_id, limit_bytes: pageBytes, encoding: "base64" } as const
+  for (let cursor = from; ; ) {
+    const page = await client.call("transcript.read", { ...params, from: cursor })
+    if (page.gap !== undefined) yield { kind: "gap", ...page.gap }
+    let reached = 0
+    for (const { type: stream, data, sequence, time, next } of page.chunks) {
+      const bytes = Uint8Array.fromBase64(data)
+      yield { kind: "output", stream, bytes, time, next }
+      reached = sequence + bytes.length
+    }
+    if (page.chunks.length === 0 || page.ended || reached >= end) return
+    cursor = page.next
+  }
+}
+
+/** Everything from a cursor on, until the execution has ended. */
+export async function* followedOutput(
+  client: Client,
+  executionId: string,
+  from: string,
+): AsyncGenerator<LogEvent, void, void> {
+  const options = { from, role: "observer", encoding: "base64" } as const
+  const execution = await client.attach(executionId, options)
+  for await (const event of execution.output()) {
+    if (event.kind === "gap") yield event
+    if (event.kind !== "output") continue
+    const { stream, bytes, time = "", next } = event
+    yield { kind: "output", stream, bytes, time, next }
+  }
+}

@@ -1,0 +1,50 @@
+import type { StreamName } from "../../execution/record.ts"
+import type { Context } from "../context.ts"
+import { gapText } from "../terminal/show-output.ts"
+import type { LogEvent } from "./log-chunk.ts"
+
+const lineEnd = 0x0a
+
+export type LogPrinterOptions = {
+  /** Null is both. */
+  stream: StreamName | null
+  since: Date | null
+  timestamps: boolean
+}
+
+/** Writes output to the descriptor it was written to, with its time before each line if wanted. */
+export class LogPrinter {
+  readonly #context: Pick<Context, "stdout" | "stderr">
+  readonly #options: LogPrinterOptions
+  readonly #isInsideLine = { stdout: false, stderr: false }
+
+  constructor(context: Pick<Context, "stdout" | "stderr">, options: LogPrinterOptions) {
+    this.#context = context
+    this.#options = options
+  }
+
+  async print(event: LogEvent): Promise<void> {
+    if (event.kind === "gap") {
+      return this.#context.stderr.write(`cc-executor: ${gapText(event)}\n`)
+    }
+    const { stream, bytes, time } = event
+    const { stream: only, since, timestamps } = this.#options
+    if (only !== null && only !== stream) return
+    if (since !== null && new Date(time) < since) return
+    await this.#context[stream].write(timestamps ? this.#stamped(stream, bytes, time) : bytes)
+  }
+
+  #stamped(stream: StreamName, bytes: Uint8Array, time: string): Uint8Array {
+    const stamp = Buffer.from(`${time} `)
+    const pieces: Uint8Array[] = []
+    for (let at = 0; at < bytes.length; ) {
+      const found = bytes.indexOf(lineEnd, at)
+      const end = found === -1 ? bytes.length : found + 1
+      if (!this.#isInsideLine[stream]) pieces.push(stamp)
+      pieces.push(bytes.subarray(at, end))
+      this.#isInsideLine[stream] = found === -1
+      at = end
+    }
+    return Buffer.concat(pieces)
+  }
+}

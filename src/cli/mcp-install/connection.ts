@@ -1,0 +1,155 @@
+import { resolve } from "node:path"
+import { clientVariables } from "../../config/client-variables.ts"
+import { statePaths } from "../connect/address.ts"
+import { bearerToken } from "../connect/bearer-token.ts"
+import { type ClientTlsValues, clientTlsOptions, readClientTls } from "../connect/client-tls.ts"
+import type { Context } from "../context.ts"
+import { UsageFailure } from "../failure.ts"
+
+export const transports = ["stdio", "http", "ws"] as const
+export type Transport = (typeof transports)[number]
+
+/** How a client comes to the service, whatever words its configuration has for it. */
+export type Connection =
+  | { kind: "program"; command: string; args: readonly string[]; needsVariable: boolean }
+  | { kind: "address"; transport: "http" | "ws"; url: string; needsVariable: boolean }
+
+export type ConnectionValues = ClientTlsValues & {
+  url?: string | undefined
+  "token-file"?: string | undefined
+  "state-dir"?: string | undefined
+}
+
+type World = Pick<Context, "env" | "home" | "cwd" | "self">
+
+/** Nothing of a token gets into it: only a file's name, or that the client's variable has it. */
+export function connectionOf(
+  context: World,
+  transport: Transport,
+  values: ConnectionValues,
+): Connection {
+  const remote = remoteOf(context, values)
+  if (transport === "stdio") return program(context, remote, values)
+  return address(context, transport, remote, values)
+}
+
+/** As for every command: the option, else the variable, unless a directory was named. */
+function remoteOf(context: World, values: ConnectionValues): URL | null {
+  const stateDir = values["state-dir"]
+  if (values.url !== undefined && stateDir !== undefined) {
+    throw new UsageFailure("--url and --state-dir name two services: give one of them.")
+  }
+  const variable = stateDir === undefined ? (context.env[clientVariables.url] ?? "") : ""
+  const given = values.url ?? (variable === "" ? null : variable)
+  return given === null ? null : readUrl(given)
+}
+
+function readUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url === null || !/^(?:ws|http)s?:$/.test(url.protocol)) {
+    throw new UsageFailure(`"${text}" is not an address of a service: give ws://host:8003.`)
+  }
+  // Not repeated in the message: it may be a password.
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    throw new UsageFailure(
+      "The URL has more in it than an address (a user, a password or a query), which would be " +
+        "written into a file. Give the address alone, and a token by --token-file.",
+    )
+  }
+  return url
+}
+
+const paths = { http: "/mcp", ws: "/ws/mcp" } as const
+
+/** The same service by another door; a path that a proxy has put before it stays. */
+function doorOf(url: URL, door: "http" | "ws"): string {
+  const before = url.pathname.replace(/(?:\/ws)?\/mcp\/?$/, "").replace(/\/$/, "")
+  const isSecure = url.protocol === "wss:" || url.protocol === "https:"
+  return `${door}${isSecure ? "s" : ""}://${url.host}${before}${paths[door]}`
+}
+
+function program(context: World, remote: URL | null, values: ConnectionValues): Connection {
+  const [command = "", ...self] = context.self
+  const base = { kind: "program", command: resolve(context.cwd, command) } as const
+  if (remote === null) {
+    refuseRemoteOptions(values)
+    const args = [...self, "mcp", ...stateDirOption(context, values["state-dir"])]
+    return { ...base, args, needsVariable: false }
+  }
+  const token = tokenOption(context, values["token-file"])
+  const url = doorOf(remote, "ws")
+  const tls = url.startsWith("wss:") ? tlsOptions(context, values) : []
+  const args = [...self, "mcp", "--url", url, ...token.args, ...tls]
+  return { ...base, args, needsVariable: token.needsVariable }
+}
+
+function refuseRemoteOptions(values: ConnectionValues): void {
+  const names = ["token-file", ...tlsNames] as const
+  const given = names.find((name) => values[name] !== undefined)
+  if (given === undefined) return
+  throw new UsageFailure(`--${given} goes with --url: the local service wants nothing of it.`)
+}
+
+/** Clients start programs with few of their variables: where it is not the usual one, say so. */
+function stateDirOption(context: World, stateDir: string | undefined): string[] {
+  const { directory } = statePaths(context, stateDir)
+  const usual = statePaths({ env: {}, home: context.home }, undefined).directory
+  return directory === usual ? [] : ["--state-dir", directory]
+}
+
+function tokenOption(context: World, tokenFile: string | undefined) {
+  const path = tokenFile === undefined ? undefined : resolve(context.cwd, tokenFile)
+  const token = bearerToken(context.env, path)
+  if (token === null) return { args: [], needsVariable: false }
+  token.read() // whatever is wrong with it is told now
+  if (path !== undefined) return { args: ["--token-file", path], needsVariable: false }
+  if (token.from === clientVariables.token) return { args: [], needsVariable: true }
+  const named = resolve(context.cwd, context.env[clientVariables.tokenFile] ?? "")
+  return { args: ["--token-file", named], needsVariable: false }
+}
+
+const tlsNames = [
+  "ca-file",
+  "client-cert",
+  "client-key",
+] as const satisfies readonly (keyof typeof clientTlsOptions)[]
+const tlsVariables = {
+  "ca-file": clientVariables.caFile,
+  "client-cert": clientVariables.clientCertFile,
+  "client-key": clientVariables.clientKeyFile,
+} as const
+
+function tlsOptions(context: World, values: ClientTlsValues): string[] {
+  readClientTls(context.env, values) // whatever is wrong with the files is told now
+  return tlsNames.flatMap((name) => {
+    const path = values[name] ?? context.env[tlsVariables[name]] ?? ""
+    return path === "" ? [] : [`--${name}`, resolve(context.cwd, path)]
+  })
+}
+
+const usualUrl = new URL("http://127.0.0.1:8003")
+
+function address(
+  context: World,
+  transport: "http" | "ws",
+  remote: URL | null,
+  values: ConnectionValues,
+): Connection {
+  const stdioOnly = ["state-dir", "token-file", ...tlsNames] as const
+  const given = stdioOnly.find((name) => values[name] !== undefined)
+  if (given !== undefined) {
+    throw new UsageFailure(
+      `--${given} is for --transport stdio, where cc-executor itself connects. With ${transport} ` +
+        `the client does, and takes a token from its variable ${clientVariables.token} alone.`,
+    )
+  }
+  const service = remote ?? usualUrl
+  const hasToken = (context.env[clientVariables.token] ?? "") !== ""
+  const url = doorOf(service, transport)
+  return { kind: "address", transport, url, needsVariable: hasToken || !isLoopback(service) }
+}
+
+/** The service's own user needs no token there. */
+function isLoopback({ hostname }: URL): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+}

@@ -1,0 +1,122 @@
+import { shortId } from "../../execution/id.ts"
+import type { Outcome } from "../../execution/state.ts"
+import type { Attempt, AuditEntry } from "../../protocol/audit-entry.ts"
+import type { AuditText } from "../../service/audit/read-audit.ts"
+import type { Context } from "../context.ts"
+import { type Colours, coloursFor, type Paint } from "./colours.ts"
+import { type Cell, type Column, onOneLine, renderTable } from "./table.ts"
+
+const columns: readonly Column[] = [
+  { title: "TIME" },
+  { title: "WHO" },
+  { title: "FROM" },
+  { title: "OUTCOME" },
+  { title: "REASON" },
+  { title: "WHAT" },
+]
+
+export function auditTable(
+  context: Pick<Context, "stdout" | "env">,
+  lines: Iterable<AuditText>,
+): string[] {
+  const colours = coloursFor(context.stdout, context.env)
+  const rows = [...lines].map(({ text, entry }) =>
+    entry === null ? damagedRow(text, colours) : rowOf(entry, colours),
+  )
+  return renderTable(columns, rows, context.stdout.width())
+}
+
+function rowOf(entry: AuditEntry, colours: Colours): Cell[] {
+  const who = "principal" in entry ? (entry.principal ?? "?") : "-"
+  const from = "address" in entry ? `${entry.via} ${entry.address}` : "-"
+  const reason = ("reason" in entry ? entry.reason : undefined) ?? ""
+  const texts = [entry.time, who, from, entry.outcome, reason, whatText(entry)]
+  const paints = [colours.dim, colours.cyan, plain, outcomePaint(entry, colours), plain, plain]
+  return texts.map((text, index) => ({ text: onOneLine(text), paint: paints[index] ?? plain }))
+}
+
+function damagedRow(text: string, colours: Colours): Cell[] {
+  const cells = ["?", "?", "?", "?", ""].map((cell) => ({ text: cell }))
+  return [...cells, { text: `unreadable: ${onOneLine(text)}`, paint: colours.red }]
+}
+
+function outcomePaint({ outcome }: AuditEntry, colours: Colours): Paint {
+  switch (outcome) {
+    case "allowed":
+      return colours.green
+    case "refused":
+      return colours.red
+    case "happened":
+      return plain
+  }
+}
+
+function plain(text: string): string {
+  return text
+}
+
+/** What an entry is about, in one line. */
+function whatText(entry: AuditEntry): string {
+  switch (entry.event) {
+    case "attempt":
+      return attemptText(entry)
+    case "execution-ended":
+      return `${shortId(entry.execution_id)} ended: ${endText(entry.what)}`
+    case "service-started": {
+      const { version, listen, policy, lost } = entry.what
+      const left = lost === 0 ? "" : `, ${lost} lost`
+      return `service ${version} started on ${listen.join(", ")}, policy ${policy}${left}`
+    }
+    case "service-ended":
+      return `service ended: ${entry.what.why}`
+    case "recovered":
+      return recoveredText(entry.what)
+    case "lines-lost":
+      return `${entry.count} lines could not be written (${entry.what.why})`
+    case "file-began":
+      return `a new file began; kept from line ${entry.what.kept_from}`
+  }
+}
+
+type Recovered = Extract<AuditEntry, { event: "recovered" }>["what"]
+
+function recoveredText({ cut_bytes, set_aside }: Recovered): string {
+  if (set_aside === undefined) return `${cut_bytes} bytes after the last sound line were cut off`
+  return `${cut_bytes} bytes without a sound line were set aside as ${set_aside}`
+}
+
+function attemptText(attempt: Attempt): string {
+  const { method, execution_id, what, message, repeated, count } = attempt
+  const times = count === undefined ? "" : `${count} × `
+  const which = execution_id === undefined ? "" : ` ${shortId(execution_id)}`
+  const again = repeated === true ? " (repeated)" : ""
+  const told = message === undefined ? "" : `: ${message}`
+  return `${times}${method}${which}${again}${factsText(what)}${told}`
+}
+
+function factsText(what: Attempt["what"]): string {
+  if (what === undefined) return ""
+  if ("type" in what) return ` ${what.type}${what.signal === undefined ? "" : ` ${what.signal}`}`
+  const words = what.argv?.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word)))
+  const command = what.command === undefined ? words?.join(" ") : quoted(what.command)
+  return ` ${command ?? ""}${what.cut === undefined ? "" : ` … (${what.cut} more)`}`
+}
+
+function quoted(word: string): string {
+  return JSON.stringify(word)
+}
+
+function endText(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "exited":
+      return `exit code ${outcome.exitCode}`
+    case "signaled":
+      return outcome.signal
+    case "stopped":
+      return `stopped (${outcome.cause})`
+    case "failed-to-start":
+      return `could not start: ${outcome.message}`
+    case "lost":
+      return `lost: ${outcome.reason}`
+  }
+}

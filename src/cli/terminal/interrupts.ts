@@ -1,0 +1,77 @@
+import type { Context } from "../context.ts"
+import { CommandFailure } from "../failure.ts"
+
+export const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+export type EndingSignal = (typeof endingSignals)[number]
+
+export type Answer =
+  | { kind: "cancel" }
+  /** Leaves the execution running. */
+  | { kind: "detach"; exitCode: number }
+
+/**
+ * What a signal to this program means for the execution it follows. The first Ctrl-C cancels, the
+ * next one leaves; who only observes leaves at once. Being told to end, or losing the terminal, is
+ * no reason to take the execution along: that it goes on is what the service is for.
+ */
+export class Interrupts {
+  readonly #mayCancel: boolean
+  #hasCanceled = false
+
+  constructor(mayCancel: boolean) {
+    this.#mayCancel = mayCancel
+  }
+
+  get hasCanceled(): boolean {
+    return this.#hasCanceled
+  }
+
+  answer(signal: EndingSignal): Answer {
+    switch (signal) {
+      case "SIGTERM":
+        return { kind: "detach", exitCode: 143 }
+      case "SIGHUP":
+        return { kind: "detach", exitCode: 129 }
+      case "SIGINT":
+        if (!this.#mayCancel || this.#hasCanceled) return { kind: "detach", exitCode: 130 }
+        this.#hasCanceled = true
+        return { kind: "cancel" }
+    }
+  }
+}
+
+/** Signals that come while an execution is being started, when there is nothing to cancel yet. */
+export class EarlySignals implements Disposable {
+  readonly #context: Context
+  readonly #listening = new DisposableStack()
+  readonly #impatient = Promise.withResolvers<never>()
+  readonly taken: EndingSignal[] = []
+
+  constructor(context: Context) {
+    this.#context = context
+    this.#impatient.promise.catch(() => undefined) // told to those who wait, if any do
+    for (const signal of endingSignals) {
+      this.#listening.use(context.signals.on(signal, () => this.#took(signal)))
+    }
+  }
+
+  /** Waits for the start, or gives up at the second signal. */
+  async during<Started>(start: Promise<Started>): Promise<Started> {
+    return Promise.race([start, this.#impatient.promise])
+  }
+
+  [Symbol.dispose](): void {
+    this.#listening.dispose()
+  }
+
+  #took(signal: EndingSignal): void {
+    this.taken.push(signal)
+    if (this.taken.length === 1 && signal === "SIGINT") {
+      const text = "canceling as soon as it has started… (Ctrl-C again to give up)"
+      this.#context.stderr.write(`cc-executor: ${text}\n`).catch(() => undefined) // nobody looks
+      return
+    }
+    const message = "Given up before the service had answered. `cc-executor ps` shows what runs."
+    this.#impatient.reject(new CommandFailure(message, 130))
+  }
+}

@@ -1,0 +1,36 @@
+import type { GapEvent } from "../../client/output/execution-event.ts"
+import type { RemoteExecution } from "../../client/remote-execution.ts"
+import type { Completed } from "../../protocol/notifications.ts"
+import type { Context } from "../context.ts"
+import { sizeText } from "../time.ts"
+
+/** Writes each stream's bytes to its own descriptor, unchanged; answers the end. */
+export async function showOutput(
+  context: Pick<Context, "stdout" | "stderr">,
+  execution: RemoteExecution,
+  see: (bytes: Uint8Array) => void,
+): Promise<Completed> {
+  for await (const event of execution.output()) {
+    switch (event.kind) {
+      case "output":
+        see(event.bytes)
+        await (event.stream === "stdout" ? context.stdout : context.stderr).write(event.bytes)
+        break
+      case "gap":
+        await context.stderr.write(`cc-executor: ${gapText(event)}\n`)
+        break
+      case "completed":
+        return event.completed
+      case "started":
+      case "paused":
+      case "resumed":
+      case "canceled":
+        break
+    }
+  }
+  return execution.ended
+}
+
+export function gapText(gap: Pick<GapEvent, "bytes" | "lines" | "reason">): string {
+  return `${sizeText(gap.bytes)} (${gap.lines} lines) are missing here: ${gap.reason}`
+}

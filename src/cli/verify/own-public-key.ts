@@ -1,0 +1,27 @@
+import { createPublicKey } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { errnoOf, isErrno } from "../../lib/errno.ts"
+import { CommandFailure } from "../failure.ts"
+
+/** The public half of the key a local service signs with; null when it has made none yet. */
+export function ownPublicKey(receiptKeyPath: string): string | null {
+  const pem = readKeyFile(receiptKeyPath)
+  if (pem === null) return null
+  try {
+    return createPublicKey(pem).export({ type: "spki", format: "pem" })
+  } catch {
+    // The parser's errors have no common kind, and all mean this.
+    throw new CommandFailure(`${receiptKeyPath} is not a key in PEM. Restore it from a backup.`)
+  }
+}
+
+function readKeyFile(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return null
+    const errno = errnoOf(error)
+    if (errno === null) throw error
+    throw new CommandFailure(`The receipt key ${path} cannot be read (${errno}).`)
+  }
+}

@@ -1,0 +1,111 @@
+import type { Receipt } from "../../execution/receipt.ts"
+import type { StoppedProcess } from "../../execution/record.ts"
+import type { LimitHolder } from "../../execution/spec.ts"
+import type { Outcome } from "../../execution/state.ts"
+import { commandText } from "../executions/execution-text.ts"
+import { onOneLine } from "../terminal/table.ts"
+import { durationText, sizeText } from "../time.ts"
+
+/** A receipt for people: what is not remarkable is left out. */
+export function receiptLines(receipt: Receipt): string[] {
+  const { spec, transcript, hashes, use } = receipt
+  const { stdout, stderr, dropped } = transcript
+  const paused = receipt.paused_ms > 0 ? `, paused for ${durationText(receipt.paused_ms)}` : ""
+  const rows: [string, string | null][] = [
+    ["execution", receipt.execution_id],
+    ["command", commandText(spec)],
+    ["directory", onOneLine(spec.cwd)],
+    ["labels", labelText(spec.labels)],
+    ["asked by", receipt.principal],
+    ["asked", receipt.created_at],
+    ["started", receipt.started_at],
+    ["ended", receipt.ended_at],
+    ["ran", `${durationText(receipt.running_ms)}${paused}`],
+    ["outcome", outcomeText(receipt.outcome)],
+    ["stdout", `${sizeText(stdout.bytes)}, ${stdout.lines} lines`],
+    ["stderr", `${sizeText(stderr.bytes)}, ${stderr.lines} lines`],
+    ["dropped", dropped.bytes === 0 ? null : `${sizeText(dropped.bytes)}, ${dropped.lines} lines`],
+    ["redacted", redactedText(receipt.redacted)],
+    ["chain", hashes?.chain ?? "none: the record was lost before its end"],
+    ["sha256 stdout", hashes?.stdout ?? null],
+    ["sha256 stderr", hashes?.stderr ?? null],
+    ["processor", cpuText(use)],
+    ["memory", use.memoryPeakBytes === null ? null : `${sizeText(use.memoryPeakBytes)} at most`],
+    ["containment", receipt.containment],
+    ["user", userText(receipt.ran_as)],
+    ["limits", limitText(spec)],
+    ["stopped", processText(receipt.stopped)],
+    ["left behind, ended", processText(receipt.killed_after_exit)],
+    ["SURVIVED", survivorText(receipt.survivors)],
+  ]
+  const shown = rows.filter(([, text]) => text !== null)
+  const width = Math.max(...shown.map(([name]) => name.length))
+  return shown.map(([name, text]) => `${name.padEnd(width)}  ${text ?? ""}`)
+}
+
+function limitText({ limits, limitsHeldBy, outputLimitBytes }: Receipt["spec"]): string | null {
+  const { memoryBytes, cpus, pids } = limits
+  const held = [
+    memoryBytes === null ? null : `memory ${sizeText(memoryBytes)}${by(limitsHeldBy.memoryBytes)}`,
+    cpus === null ? null : `cpu ${cpus}${by(limitsHeldBy.cpus)}`,
+    pids === null ? null : `pids ${pids}${by(limitsHeldBy.pids)}`,
+    outputLimitBytes === null ? null : `output ${sizeText(outputLimitBytes)}`,
+  ].filter((text) => text !== null)
+  return held.length === 0 ? null : held.join(", ")
+}
+
+function by(holder: LimitHolder | null): string {
+  return holder === null ? "" : ` by ${holder}`
+}
+
+function labelText(labels: Record<string, string>): string | null {
+  const pairs = Object.entries(labels).map(([name, value]) => onOneLine(`${name}=${value}`))
+  return pairs.length === 0 ? null : pairs.join(" ")
+}
+
+function redactedText(redacted: Receipt["redacted"]): string | null {
+  const counts = Object.entries(redacted ?? {}).filter(([, count]) => count > 0)
+  if (counts.length === 0) return null
+  const places = counts.map(
+    ([where, count]) => `${count} in ${where === "spec" ? "the request" : where}`,
+  )
+  return places.join(", ")
+}
+
+function outcomeText(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "exited":
+      return `exited with ${outcome.exitCode}`
+    case "signaled":
+      return `ended by ${outcome.signal}`
+    case "stopped":
+      return `stopped: ${outcome.cause}${outcome.exit === null ? ", before it started" : ""}`
+    case "failed-to-start":
+      return `not started: ${onOneLine(outcome.message)}`
+    case "lost":
+      return `lost: ${onOneLine(outcome.reason)}`
+  }
+}
+
+/** The service's own user is not remarkable. */
+function userText({ uid, user, same_user_as_service }: Receipt["ran_as"]): string | null {
+  if (same_user_as_service) return null
+  return user === undefined ? `uid ${uid}` : `${user} (uid ${uid})`
+}
+
+function cpuText({ cpuUserMs, cpuSystemMs }: Receipt["use"]): string | null {
+  if (cpuUserMs === null || cpuSystemMs === null) return null
+  return `${durationText(cpuUserMs)} user, ${durationText(cpuSystemMs)} system`
+}
+
+function processText(processes: readonly StoppedProcess[]): string | null {
+  if (processes.length === 0) return null
+  return processes
+    .map(({ pid, signal, ms }) => `${pid} by ${signal} after ${durationText(ms)}`)
+    .join(", ")
+}
+
+function survivorText(survivors: Receipt["survivors"]): string | null {
+  if (survivors.length === 0) return null
+  return survivors.map(({ pid, command }) => `${pid} ${onOneLine(command)}`).join(", ")
+}

@@ -1,0 +1,124 @@
+import { pino } from "pino"
+import { prettyFactory } from "pino-pretty"
+import { censored } from "./censored.ts"
+import type { LogDestination, Loss } from "./destination.ts"
+import { type LineRelay, lineRelay } from "./line-relay.ts"
+
+/**
+ * What keeper and gateway are given to log with. An event is a fixed message, so that it can be
+ * counted and searched for; what varies are its facts, with camelCase names that end in their unit.
+ * Ids are bound once: `log.child({ executionId })`. An error is the fact `err`.
+ */
+export interface Log {
+  debug(facts: Facts, event: string): void
+  info(facts: Facts, event: string): void
+  warn(facts: Facts, event: string): void
+  error(facts: Facts, event: string): void
+  child(bound: Facts): Log
+}
+
+/** Every line has these names already, and a name that comes twice in an object hides one value. */
+type Taken = "level" | "time" | "process" | "processId" | "msg"
+export type Facts = { readonly [name: string]: unknown } & { readonly [Name in Taken]?: never }
+
+export interface Logger extends Log {
+  /** Takes another process's log, in pieces of any size, into the same destination. */
+  relay(from: ProcessName): LineRelay
+  flush(): Promise<void>
+}
+
+export type LogOptions = {
+  process: ProcessName
+  level: pino.LevelWithSilent
+  format: "auto" | "json" | "pretty"
+  destination: LogDestination
+}
+export type ProcessName = "keeper" | "gateway" | "bridge"
+
+/** Logging never throws: lines that cannot be made or written are counted, and the count told. */
+export function createLogger(options: LogOptions): Logger {
+  const { destination } = options
+  const pretty =
+    options.format === "pretty" || (options.format === "auto" && destination.isTerminal)
+  const render = pretty ? prettyLines(destination) : (line: string) => line
+
+  const tellLoss = () => {
+    const loss = destination.takeLoss()
+    if (loss !== null) destination.write(render(lossNotice(options.process, loss)), loss.lostLines)
+  }
+  const emit = (line: string) => {
+    tellLoss()
+    destination.write(render(line), 1)
+  }
+  const lines = { write: emit }
+
+  const own = { process: options.process, processId: process.pid }
+  return {
+    ...guarded(structured(own, options.level, lines), destination),
+    relay(from) {
+      const log = guarded(structured({ process: from }, options.level, lines), destination)
+      const unstructured = (text: string) => log.error({ text }, "unstructured output")
+      return lineRelay({ pass: (line) => attempt(destination, () => emit(line)), unstructured })
+    },
+    async flush() {
+      await destination.flush()
+      tellLoss() // there may be no next line
+      await destination.flush()
+    },
+  }
+}
+
+function prettyLines(destination: LogDestination): (line: string) => string {
+  return prettyFactory({
+    translateTime: "SYS:HH:MM:ss.l",
+    singleLine: true,
+    ignore: "process,processId",
+    messageFormat: "{process}: {msg}",
+    // The library takes `pid` for the logging process's, while here it is a fact, a child's.
+    customPrettifiers: { pid: (pid) => `pid ${JSON.stringify(pid)}` },
+    // On a terminal the library decides on colour itself: it heeds NO_COLOR.
+    ...(destination.isTerminal ? {} : { colorize: false }),
+  })
+}
+
+function lossNotice(name: ProcessName, loss: Loss): string {
+  const time = new Date().toISOString()
+  const base = { level: "warn", time, process: name, processId: process.pid }
+  return `${JSON.stringify({ ...base, ...loss, msg: "log lines were lost" })}\n`
+}
+
+type Level = "debug" | "info" | "warn" | "error"
+
+function structured(base: object, least: string, lines: pino.DestinationStream): pino.Logger {
+  return pino(
+    {
+      level: least,
+      base,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    lines,
+  )
+}
+
+function guarded(logger: pino.Logger, destination: LogDestination): Log {
+  const at = (level: Level) => (facts: Facts, event: string) =>
+    attempt(destination, () => logger[level](censored(facts, level === "debug"), event))
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    // What is bound goes into lines of every level.
+    child: (bound) => guarded(logger.child(censored(bound, false)), destination),
+  }
+}
+
+function attempt(destination: LogDestination, log: () => void): void {
+  try {
+    log()
+  } catch (error) {
+    // Any error at all: a getter or toJSON of a fact may throw what it likes.
+    destination.countLoss({ lostLines: 1, reason: String(error) })
+  }
+}

@@ -1,0 +1,24 @@
+import { Scope } from "../../execution/scope.ts"
+
+/** Somebody who has shown who they are. */
+export type Caller = {
+  /** Whom an execution belongs to: `local`, a token's name, `cert:NAME`. */
+  readonly principal: string
+  readonly scopes: ReadonlySet<Scope>
+  /** Where they are: an IP address, or `unix`. */
+  readonly address: string
+  /** The door they came by: `websocket`, `http`. */
+  readonly via: string
+  /** A token may be revoked, or run out, while its bearer is connected. */
+  isStillGood(): boolean
+  /** Whether nobody waits for the answer any more, where that can be told. */
+  isGone?(): boolean
+}
+
+/** The service's own user, or root: whoever could end the service may do everything with it. */
+const localPrincipal = "local"
+
+export function localCaller(address: string, via: string): Caller {
+  const scopes = new Set(Scope.options)
+  return { principal: localPrincipal, scopes, address, via, isStillGood: () => true }
+}

@@ -1,0 +1,160 @@
+import type { Scope } from "../../execution/scope.ts"
+import { fail, ok, type Result } from "../../lib/result.ts"
+import { canonicalAddress, isLoopbackAddress, networkOf, type TcpEnds } from "../../lib/tcp-ends.ts"
+import { TokenBuckets } from "../../lib/token-bucket.ts"
+import { type Failure, failure } from "../../protocol/failure.ts"
+import { type Caller, localCaller } from "./caller.ts"
+import type { Tickets } from "./tickets.ts"
+
+/** Who is at the other end, as the machine tells it. */
+export type Peer =
+  | { kind: "unix" }
+  /** `subject` is that of a certificate the peer has shown, null without one. */
+  | ({ kind: "tcp"; subject: string | null } & TcpEnds)
+
+/** Somebody at the door, and what they bring. */
+export type Arrival = {
+  via: string
+  peer: Peer
+  headers: Pick<Headers, "get" | "keys">
+  /** What stands in the URL of a WebSocket. */
+  ticket: string | null
+}
+
+export type Bearer = { id: string; name: string; scopes: readonly Scope[] }
+
+export interface TokenCheck {
+  check(token: string): Result<Bearer, "unknown" | "expired" | "revoked">
+  isStillGood(id: string): boolean
+}
+
+export type Doorkeeper = {
+  tokens: TokenCheck
+  tickets: Tickets
+  /** Whether the service's own user needs no token on loopback. */
+  trustsLoopback: boolean
+  ownUid: number
+  /** Null where the machine does not tell. */
+  uidOf(ends: TcpEnds): number | null
+  certificateScopes: readonly Scope[]
+  monotonicMs(): number
+}
+
+export type Identify = (arrival: Arrival) => Result<Caller, Failure>
+
+/** Wrong tokens from one address: a few at once, then one every two seconds. */
+const wrongTries = { perSecond: 0.5, burst: 20 }
+const mostAddresses = 10_000
+const root = 0
+
+/**
+ * The one place that decides who somebody is. What is shown is judged before what is found out: a
+ * wrong token is refused also from where none is needed.
+ */
+export function createIdentify(door: Doorkeeper): Identify {
+  const wrong = new TokenBuckets(wrongTries, mostAddresses)
+
+  return (arrival) => {
+    const { peer, via, headers, ticket } = arrival
+    const address = addressOf(peer)
+    const authorization = headers.get("authorization")
+    if (authorization !== null) {
+      const bearer = readBearer(authorization)
+      return bearer === null ? refuse(address, notBearer) : byToken(bearer, address, via)
+    }
+    if (ticket !== null) {
+      const issuedTo = door.tickets.redeem(ticket)
+      return issuedTo === null ? refuse(address, badTicket) : ok({ ...issuedTo, address, via })
+    }
+    if (peer.kind === "unix") return ok(localCaller(address, via))
+    if (peer.subject !== null) return ok(byCertificate(peer.subject, address, via))
+    const isLocal = isLoopbackAddress(peer.peer.address) && !isForwarded(headers)
+    if (!isLocal) return fail(tokenNeeded)
+    if (!door.trustsLoopback) return fail(tokenNeededHere)
+    const uid = door.uidOf(peer)
+    if (uid === door.ownUid || uid === root) return ok(localCaller(address, via))
+    return fail(uid === null ? tokenNeeded : otherUser(uid))
+  }
+
+  function byToken(token: string, address: string, via: string): Result<Caller, Failure> {
+    const checked = door.tokens.check(token)
+    if (!checked.ok) return refuse(address, badToken[checked.failure])
+    const { id, name, scopes } = checked.value
+    const isStillGood = () => door.tokens.isStillGood(id)
+    return ok({ principal: name, scopes: new Set(scopes), address, via, isStillGood })
+  }
+
+  function byCertificate(subject: string, address: string, via: string): Caller {
+    const scopes = new Set(door.certificateScopes)
+    return { principal: `cert:${subject}`, scopes, address, via, isStillGood: () => true }
+  }
+
+  /** Guessing gets nowhere, but it must not get there fast either. */
+  function refuse(address: string, refused: Failure): Result<never, Failure> {
+    const waitS = wrong.take(networkOf(address), door.monotonicMs())
+    if (waitS === 0) return fail(refused)
+    const message = `Too many wrong tokens or tickets from ${address}: wait, then try a right one.`
+    return fail(failure("RATE_LIMITED", message, { retry_after: Math.ceil(waitS) }))
+  }
+}
+
+/** As it is noted and counted. */
+export function addressOf(peer: Peer): string {
+  return peer.kind === "unix" ? "unix" : canonicalAddress(peer.peer.address)
+}
+
+function readBearer(authorization: string): string | null {
+  return /^bearer +(\S+)$/i.exec(authorization.trim())?.[1] ?? null
+}
+
+const howTo =
+  "Send `Authorization: Bearer TOKEN`; whoever runs the service makes one with " +
+  "`cc-executor token create`."
+const another = "Whoever runs the service makes another one with `cc-executor token create`."
+
+const tokenNeeded = failure("UNAUTHORIZED", `This needs a token. ${howTo}`)
+const tokenNeededHere = failure(
+  "UNAUTHORIZED",
+  "Here also the service's own user needs a token: --require-token was set, or an allow-list, " +
+    `under which what is run could come back by this port. ${howTo}`,
+)
+const notBearer = failure("UNAUTHORIZED", `The Authorization header is not understood. ${howTo}`)
+const badTicket = failure(
+  "UNAUTHORIZED",
+  "The ticket is not valid: it lives for a minute and opens one connection. " +
+    "POST /tickets gives another one.",
+)
+const badToken = {
+  unknown: failure("UNAUTHORIZED", `The token is not valid. ${another}`),
+  expired: failure("UNAUTHORIZED", `The token has expired. ${another}`),
+  revoked: failure("UNAUTHORIZED", `The token was revoked. ${another}`),
+}
+
+function otherUser(uid: number): Failure {
+  const message = `Another user of this machine (uid ${uid}) needs a token here. ${howTo}`
+  return failure("UNAUTHORIZED", message)
+}
+
+/** Beginnings of headers by which proxies say for whom they speak. */
+const beginnings = ["x-forwarded", "forwarded", "x-envoy-", "x-original-", "x-cluster-client"]
+const names = new Set([
+  "via",
+  "x-real-ip",
+  "x-client-ip",
+  "client-ip",
+  "cf-connecting-ip",
+  "true-client-ip",
+  "fastly-client-ip",
+  "fly-client-ip",
+  "x-azure-clientip",
+  "x-proxyuser-ip",
+])
+
+/** A proxy on loopback makes the whole internet local: what it passes on is not this machine's. */
+function isForwarded(headers: { keys(): Iterable<string> }): boolean {
+  for (const header of headers.keys()) {
+    const name = header.toLowerCase()
+    if (names.has(name) || beginnings.some((beginning) => name.startsWith(beginning))) return true
+  }
+  return false
+}

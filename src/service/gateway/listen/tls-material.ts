@@ -1,0 +1,108 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
+import { readFileSync, statSync } from "node:fs"
+import { errnoOf } from "../../../lib/errno.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+
+/** Where the service's certificate is, and whose client certificates it wants. */
+export type TlsFiles = {
+  cert: string
+  key: string
+  /** Null: clients need no certificate. */
+  clientCa: string | null
+}
+
+/** What was read from the files, and fits together. */
+export type TlsMaterial = {
+  cert: string
+  key: string
+  clientCa: string | null
+  expiresAt: Date
+  /** SHA-256 of the certificate, as `openssl x509 -fingerprint -sha256` shows it. */
+  fingerprint: string
+  /** What is not wrong enough to refuse it. */
+  warnings: string[]
+}
+
+/** Reads the files; a failure says what is wrong with which of them, and what to do. */
+export function readTlsMaterial(files: TlsFiles): Result<TlsMaterial, string> {
+  const cert = readPem("--tls-cert", files.cert)
+  if (!cert.ok) return cert
+  const key = readPem("--tls-key", files.key)
+  if (!key.ok) return key
+  const certificates = certificatesIn("--tls-cert", files.cert, cert.value)
+  if (!certificates.ok) return certificates
+  const privateKey = privateKeyIn(files.key, key.value)
+  if (!privateKey.ok) return privateKey
+  const [own] = certificates.value
+  if (!own.checkPrivateKey(privateKey.value)) {
+    return fail(
+      `--tls-key ${files.key} does not belong to the first certificate in --tls-cert ` +
+        `${files.cert}: give the key it was made with, and put the service's own certificate ` +
+        "before its intermediates.",
+    )
+  }
+  const clientCa = readClientCa(files.clientCa)
+  if (!clientCa.ok) return clientCa
+  return ok({
+    cert: cert.value,
+    key: key.value,
+    clientCa: clientCa.value,
+    expiresAt: own.validToDate,
+    fingerprint: own.fingerprint256,
+    warnings: keyWarnings(files.key),
+  })
+}
+
+function readPem(flag: string, path: string): Result<string, string> {
+  try {
+    return ok(readFileSync(path, "utf8"))
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === null) throw error
+    return fail(`${flag} ${path} cannot be read (${errno}): give a file that this user may read.`)
+  }
+}
+
+type Certificates = readonly [X509Certificate, ...X509Certificate[]]
+
+function certificatesIn(flag: string, path: string, pem: string): Result<Certificates, string> {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  try {
+    const [first, ...others] = blocks.map((block) => new X509Certificate(block))
+    if (first !== undefined) return ok([first, ...others])
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return fail(`${flag} ${path} has a certificate that cannot be read: ${error.message}.`)
+  }
+  return fail(`${flag} ${path} has no certificate: give a PEM file, with BEGIN CERTIFICATE.`)
+}
+
+function privateKeyIn(path: string, pem: string): Result<KeyObject, string> {
+  if (/^(?:-----BEGIN ENCRYPTED|Proc-Type: 4,ENCRYPTED)/m.test(pem)) {
+    return fail(
+      `--tls-key ${path} is encrypted, and nobody is there to type its passphrase: decrypt it ` +
+        `with \`openssl pkey -in ${path} -out NEW\`, and let only this user read NEW.`,
+    )
+  }
+  try {
+    return ok(createPrivateKey(pem))
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return fail(`--tls-key ${path} has no private key: give a PEM file, with BEGIN PRIVATE KEY.`)
+  }
+}
+
+function readClientCa(path: string | null): Result<string | null, string> {
+  if (path === null) return ok(null)
+  const pem = readPem("--tls-client-ca", path)
+  if (!pem.ok) return pem
+  const certificates = certificatesIn("--tls-client-ca", path, pem.value)
+  return certificates.ok ? pem : certificates
+}
+
+/** A key on a volume of a container may be unable to have another mode, so it is only said. */
+function keyWarnings(path: string): string[] {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
+  if ((mode & 0o077) === 0) return []
+  return [`--tls-key ${path} is open to others of this machine: \`chmod 600 ${path}\` helps`]
+}

@@ -1,0 +1,182 @@
+import type { ExecutionId } from "../../../execution/id.ts"
+import type { Position } from "../../../execution/record.ts"
+import type { Budget } from "../../../execution/spec.ts"
+import type { Caller } from "../../access/caller.ts"
+import type { Driver, OutputFeed } from "../ports.ts"
+import { decodeCursor } from "./cursor.ts"
+import type { KeeperLink } from "./keeper-link.ts"
+
+/** How far behind what was sent a driver that acknowledges nothing is taken to be. */
+const trailBytes = 16 * 1024 * 1024
+const marksPerTrail = 16
+const acksPerBudget = 16
+const minAckBytes = 4 * 1024
+
+/** Keeps the keeper informed of who drives what, and of what the slowest of them has taken. */
+export class Drivers {
+  readonly #link: () => KeeperLink
+  readonly #byExecution = new Map<ExecutionId, DrivenExecution>()
+
+  constructor(link: () => KeeperLink) {
+    this.#link = link
+  }
+
+  drive(caller: Caller, feed: OutputFeed, acknowledges = false): Driver {
+    const { spec } = feed.record()
+    const driven = this.#driven(feed.executionId)
+    const taken = new TakenOutput(feed.position(), trailOf(spec.budget), acknowledges)
+    const place: DriverPlace = { principal: caller.principal, taken }
+    driven.places.add(place)
+    // Only a budget that blocks, or a lease, makes it matter to the keeper who drives.
+    const blocks = spec.budget.policy === "block"
+    const matters = blocks || spec.onDisconnect === "cancel"
+    if (matters) driven.tell()
+    return {
+      ackAfterBytes: blocks && acknowledges ? ackAfterBytes(spec.budget) : null,
+      sent() {
+        if (blocks && taken.sent(feed.position(), isStuck(feed))) driven.tell()
+      },
+      acknowledge(cursor) {
+        const decoded = decodeCursor(cursor)
+        if (decoded === null) return false
+        if (taken.acknowledged(decoded.place) && matters) driven.tell()
+        return true
+      },
+      standBy() {
+        place.taken = null
+        if (matters) driven.tell()
+      },
+      [Symbol.dispose]() {
+        if (!driven.places.delete(place)) return
+        if (matters) driven.tell()
+        else driven.forgetIfDone()
+      },
+    }
+  }
+
+  #driven(id: ExecutionId): DrivenExecution {
+    const known = this.#byExecution.get(id)
+    if (known !== undefined) return known
+    const driven = new DrivenExecution(id, this.#link, () => this.#byExecution.delete(id))
+    this.#byExecution.set(id, driven)
+    return driven
+  }
+}
+
+/** The child waits although everything was sent: to keep some of it back would be for ever. */
+function isStuck(feed: OutputFeed): boolean {
+  const { blocked, transcript } = feed.record()
+  return blocked && feed.position().sequence >= transcript.end.sequence
+}
+
+/** Null for one who stands by: present, but taking nothing. */
+type DriverPlace = { principal: string; taken: TakenOutput | null }
+
+class DrivenExecution {
+  readonly places = new Set<DriverPlace>()
+  readonly #id: ExecutionId
+  readonly #link: () => KeeperLink
+  readonly #forget: () => void
+  #isTelling = false
+  #isStale = false
+
+  constructor(id: ExecutionId, link: () => KeeperLink, forget: () => void) {
+    this.#id = id
+    this.#link = link
+    this.#forget = forget
+  }
+
+  /** One message under way; what changes meanwhile goes into the next. */
+  tell(): void {
+    this.#isStale = true
+    if (!this.#isTelling) void this.#tellUntilFresh()
+  }
+
+  /** Not before the last message is through: it could overtake the next driver's first. */
+  forgetIfDone(): void {
+    if (this.places.size === 0 && !this.#isTelling) this.#forget()
+  }
+
+  async #tellUntilFresh(): Promise<void> {
+    this.#isTelling = true
+    while (this.#isStale) {
+      this.#isStale = false
+      const places = [...this.places]
+      await this.#link().call("drivers", {
+        executionId: this.#id,
+        principals: places.map(({ principal }) => principal),
+        floor: lowest(places.flatMap(({ taken }) => (taken === null ? [] : [taken.floor]))),
+      })
+    }
+    this.#isTelling = false
+    this.forgetIfDone()
+  }
+}
+
+/** Up to where one driver needs nothing again. */
+class TakenOutput {
+  readonly #trailBytes: number
+  #floor: Position
+  #marks: Position[] = []
+  #acknowledges: boolean
+
+  constructor(from: Position, trail: number, acknowledges: boolean) {
+    this.#floor = from
+    this.#trailBytes = trail
+    this.#acknowledges = acknowledges
+  }
+
+  get floor(): Position {
+    return this.#floor
+  }
+
+  /** Answers whether the floor rose. */
+  sent(position: Position, nothingMayWait: boolean): boolean {
+    if (this.#acknowledges) return false
+    if (nothingMayWait) return this.#raise(position)
+    const newest = this.#marks.at(-1)
+    const step = this.#trailBytes / marksPerTrail
+    if (newest === undefined || position.sequence - newest.sequence >= step) {
+      this.#marks.push(position)
+    }
+    let rose = false
+    let oldest = this.#marks[0]
+    while (oldest !== undefined && position.sequence - oldest.sequence >= this.#trailBytes) {
+      rose = this.#raise(oldest)
+      this.#marks.shift()
+      oldest = this.#marks[0]
+    }
+    return rose
+  }
+
+  acknowledged(position: Position): boolean {
+    this.#acknowledges = true
+    return this.#raise(position)
+  }
+
+  #raise(position: Position): boolean {
+    if (position.sequence <= this.#floor.sequence) return false
+    this.#floor = position
+    return true
+  }
+}
+
+/**
+ * A trail longer than the budget would block the child for ever: with a quarter, what is kept for
+ * the driver, a segment and the next read fit in it. How many lines a trail holds nobody knows.
+ */
+function trailOf({ bytes, lines }: Budget): number {
+  return lines === null ? Math.min(trailBytes, Math.floor(bytes / 4)) : 0
+}
+
+function ackAfterBytes({ bytes }: Budget): number {
+  return Math.max(minAckBytes, Math.floor(bytes / acksPerBudget))
+}
+
+function lowest(positions: Position[]): Position | null {
+  let floor: Position | null = null
+  for (const position of positions) {
+    if (floor === null || position.sequence < floor.sequence) floor = position
+  }
+  return floor === null ? null : { ...floor }
+}

@@ -1,0 +1,122 @@
+import type { z } from "zod"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+import {
+  type GatewayMessage,
+  type GatewaySettings,
+  KeeperMessage,
+  type KeeperMethod,
+  type KeeperRequest,
+  type KeeperResult,
+  keeperMethods,
+} from "../../../protocol/ipc.ts"
+
+export type KeeperNews = Extract<KeeperMessage, { kind: "news" }>
+
+export interface KeeperLink {
+  readonly settings: GatewaySettings
+  /** Asks the keeper. `answered` runs before any news that the keeper sent after its answer. */
+  call<Name extends KeeperMethod>(
+    method: Name,
+    params: KeeperRequest<Name>,
+    answered?: (result: KeeperResult<Name>) => void,
+  ): Promise<Result<KeeperResult<Name>, Failure>>
+}
+
+export type LinkEvents = {
+  news(news: KeeperNews): void
+  /** Whether the service still starts new executions. */
+  draining(isDraining: boolean): void
+  connections(): number
+}
+
+/** The channel to the keeper as this process finds it. */
+export interface Channel {
+  send(message: GatewayMessage): void
+  onMessage(received: (message: unknown) => void): void
+}
+
+type Pending = { method: KeeperMethod; settle(outcome: Result<unknown, Failure>): void }
+
+/** Waits for the keeper's settings; from then on the link is open. */
+export async function openKeeperLink(channel: Channel, events: LinkEvents): Promise<KeeperLink> {
+  const pending = new Map<number, Pending>()
+  const configured = Promise.withResolvers<GatewaySettings>()
+  let lastId = 0
+
+  channel.onMessage((raw) => {
+    const message = KeeperMessage.parse(raw)
+    switch (message.kind) {
+      case "configure":
+        configured.resolve(message.settings)
+        return
+      case "answer":
+        settle(message.id, ok(message.result))
+        return
+      case "refusal":
+        settle(message.id, fail(message.failure))
+        return
+      case "news":
+        try {
+          events.news(message)
+        } finally {
+          // Whatever one reader made of it: the keeper waits with all other news until it is taken.
+          channel.send({ kind: "news-taken" })
+        }
+        return
+      case "ping":
+        events.draining(message.draining)
+        channel.send({ kind: "pong", connections: events.connections() })
+        return
+    }
+  })
+
+  function settle(id: number, outcome: Result<unknown, Failure>): void {
+    const request = pending.get(id)
+    if (request === undefined) throw new Error(`the keeper answered ${id}, which nobody asked`)
+    pending.delete(id)
+    request.settle(outcome)
+  }
+
+  return {
+    settings: await configured.promise,
+    call<Name extends KeeperMethod>(
+      method: Name,
+      params: KeeperRequest<Name>,
+      answered?: (result: KeeperResult<Name>) => void,
+    ) {
+      lastId += 1
+      const id = lastId
+      return new Promise<Result<KeeperResult<Name>, Failure>>((resolve) => {
+        pending.set(id, {
+          method,
+          settle(outcome) {
+            if (!outcome.ok) {
+              resolve(outcome)
+              return
+            }
+            const result = readResult(method, outcome.value)
+            if (result === null) {
+              const message = `The keeper's answer to ${method} could not be read.`
+              resolve(fail(failure("INTERNAL", message)))
+              return
+            }
+            answered?.(result)
+            resolve(ok(result))
+          },
+        })
+        channel.send({ kind: "request", id, method, params })
+      })
+    },
+  }
+}
+
+const resultSchemas: { [Name in KeeperMethod]: { result: z.ZodType<KeeperResult<Name>> } } =
+  keeperMethods
+
+function readResult<Name extends KeeperMethod>(
+  method: Name,
+  value: unknown,
+): KeeperResult<Name> | null {
+  return resultSchemas[method].result.safeParse(value).data ?? null
+}

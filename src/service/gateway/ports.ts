@@ -1,0 +1,219 @@
+import type { ExecutionId } from "../../execution/id.ts"
+import type { SignedReceipt } from "../../execution/receipt.ts"
+import type {
+  ExecutionRecord,
+  Owned,
+  Position,
+  StreamName,
+  TranscriptFacts,
+  TranscriptHashes,
+} from "../../execution/record.ts"
+import type { Scope } from "../../execution/scope.ts"
+import type { TerminalSize } from "../../execution/spec.ts"
+import type { Verification } from "../../execution/verdict.ts"
+import type { Result } from "../../lib/result.ts"
+import type { ExecuteParams } from "../../protocol/execute.ts"
+import type { Failure } from "../../protocol/failure.ts"
+import type {
+  ControlResult,
+  InputResult,
+  ParsedParamsOf,
+  ResultOf,
+} from "../../protocol/methods.ts"
+import type { PolicyKind } from "../../protocol/notifications.ts"
+import type { Output } from "../../protocol/output-chunk.ts"
+import type { Caller } from "../access/caller.ts"
+
+/** What the gateway needs of the record, and what it offers to the transports. */
+
+// --- reading the record ------------------------------------------------------------------------
+
+/** A place in the output: a record's position, and how much of that record was taken already. */
+export type Place = Position & {
+  /** Output bytes of the record at `offset` that come before this place. */
+  inside: number
+}
+
+/** Bytes of one stream that lie side by side: the cursor's bread and butter. */
+export type Piece = {
+  stream: StreamName
+  /** Valid until the next read: copy what must stay. */
+  bytes: Uint8Array
+  /** Output bytes of both streams before this piece. */
+  sequence: number
+  timeMs: number
+  next: Place
+  endsInsideLine: boolean
+}
+
+export type ReadOutcome =
+  | { kind: "piece"; piece: Piece }
+  /** Nothing more up to the given end. */
+  | { kind: "at-end" }
+  /** The place was forgotten; output goes on at `next`. */
+  | { kind: "forgotten"; next: Place }
+  /** What is on disk is not what was written: told, never passed on. */
+  | { kind: "damaged"; sequence: number; why: string }
+  /** The transcript is not kept any more. */
+  | { kind: "expired" }
+
+export interface TranscriptReader {
+  /**
+   * The next piece at a place, at most 64 KiB of one stream, cut after its last line end when more
+   * is there to follow. `facts` are the newest announced: nothing past their end is looked at.
+   * No file stays open between calls. It may be wanted shorter.
+   */
+  read(id: ExecutionId, place: Place, facts: TranscriptFacts, mostBytes?: number): ReadOutcome
+  /** A place so many lines before the end, where one begins; or so many bytes before it. */
+  tail(id: ExecutionId, facts: TranscriptFacts, back: { lines: number } | { bytes: number }): Place
+  /** The first record at or after a time. */
+  since(id: ExecutionId, facts: TranscriptFacts, time: Date): Place
+  verify(id: ExecutionId, facts: TranscriptFacts, sought: Sought): Promise<Verification>
+}
+
+/** What a transcript is checked for. */
+export type Sought = {
+  contains?: Uint8Array | undefined
+  /** What the journal says the hashes are: null while it runs, or when it was lost. */
+  hashes: TranscriptHashes | null
+}
+
+export interface JournalReader {
+  find(id: ExecutionId): ExecutionRecord | null
+  /** To whom it belongs: much less to read than all of it. */
+  owned(id: ExecutionId): Owned | null
+  /** Ids that begin with a prefix, at most `limit` of them; of those a viewer may see. */
+  withPrefix(prefix: string, limit: number, viewer?: Viewer | null): ExecutionId[]
+  /** Newest first, of those a viewer may see; null when the cursor is not one it gave. */
+  list(filter: ParsedParamsOf<"list">, viewer?: Viewer | null, looks?: Looks): ListPage | null
+  receipt(id: ExecutionId): SignedReceipt | null
+  /** False once retention has removed it; what was never written is not removed. */
+  keepsTranscript(id: ExecutionId): boolean
+  /** How many of the executions that have not ended are in each state. */
+  countLive(): Partial<Record<ExecutionRecord["state"]["kind"], number>>
+}
+
+export type ListPage = { records: ExecutionRecord[]; cursor: string | null }
+
+/** How many executions may still be looked at for a viewer: counted down by whoever looks. */
+export type Looks = { left: number }
+
+/** For whom something is looked up, where not everybody may see everything. */
+export type Viewer = { principal: string; maySee(owned: Owned): boolean }
+
+/** Where every refusal is told: nothing is refused without a line in the audit trail. */
+export interface Refusals {
+  refused(refusal: Refusal): void
+}
+
+export type Refusal = {
+  /** Null for one who did not say who it is, or lied. */
+  principal: string | null
+  address: string
+  via: string
+  method: string
+  failure: Failure
+  /** As it was given, whether there is such a one or not. */
+  executionId?: unknown
+}
+
+// --- what a caller may ask -----------------------------------------------------------------------
+
+export type Answer<Value> = Promise<Result<Value, Failure>>
+
+export interface Operations {
+  /** How strictly an `execute` is read. */
+  readonly policy: PolicyKind
+  /** `follow` says that the caller will open its output next: then no news of it is missed. */
+  execute(
+    caller: Caller,
+    params: ExecuteParams,
+    follow: boolean,
+  ): Answer<{ record: ExecutionRecord; repeated: boolean }>
+  control(
+    caller: Caller,
+    executionId: string,
+    order: { type: "PAUSE" | "RESUME" | "CANCEL" | "SIGNAL"; signal?: string | number | undefined },
+  ): Answer<ControlResult>
+  input(
+    caller: Caller,
+    executionId: string,
+    input: { data: Uint8Array<ArrayBuffer>; end: boolean; offset?: number | undefined },
+  ): Answer<InputResult>
+  resize(caller: Caller, executionId: string, size: TerminalSize): Answer<Record<string, never>>
+  remove(caller: Caller, executionId: string): Answer<Record<string, never>>
+  list(caller: Caller, params: ParsedParamsOf<"list">): Answer<ResultOf<"list">>
+  status(caller: Caller, executionId: string): Answer<ExecutionRecord>
+  receipt(caller: Caller, executionId: string): Answer<SignedReceipt>
+  readTranscript(
+    caller: Caller,
+    params: ParsedParamsOf<"transcript.read">,
+  ): Answer<ResultOf<"transcript.read">>
+  verify(
+    caller: Caller,
+    params: ParsedParamsOf<"transcript.verify">,
+  ): Answer<ResultOf<"transcript.verify">>
+  /**
+   * Opens the output of an execution at a cursor, `start` or `tail`. It needs the scope `read`,
+   * unless it is opened for more: who drives an execution steers it. The caller disposes it.
+   */
+  open(caller: Caller, executionId: string, from: string, scope?: Scope): Answer<OutputFeed>
+  /**
+   * The same for what the caller has started this moment. Nothing is asked again: whoever may not
+   * any more is told so by the feed, and nobody is left waiting for a reader that never came.
+   */
+  openStarted(started: ExecutionRecord, caller: Caller): Answer<OutputFeed>
+  /**
+   * Makes the reader of a feed a driver: whom a blocked child waits for, who holds the lease. What
+   * was sent to one that acknowledges is kept until it says so, from the first byte on.
+   */
+  drive(caller: Caller, feed: OutputFeed, acknowledges: boolean): Driver
+  /** Every change of state the caller may see, until disposed. */
+  watch(
+    caller: Caller,
+    labels: Record<string, string> | undefined,
+    changed: (record: ExecutionRecord) => void,
+  ): Result<Disposable, Failure>
+}
+
+export interface Driver extends Disposable {
+  /** How much it may take before it should acknowledge; null when nobody waits for that. */
+  readonly ackAfterBytes: number | null
+  /** It reads no more for now, but is still there: a child may wait for it, a lease is held. */
+  standBy(): void
+  /** What the feed has delivered was handed to the driver. */
+  sent(): void
+  /** The driver says up to where it needs nothing again; false when that is no cursor. */
+  acknowledge(cursor: string): boolean
+}
+
+/** One reader's way through one execution's output. */
+export interface OutputFeed extends Disposable {
+  readonly executionId: ExecutionId
+  /** The newest record known. */
+  record(): ExecutionRecord
+  readonly from: string
+  readonly availableFrom: string
+  /**
+   * What comes next, or null when nothing is there yet: then wait for `advanced`. Text never splits
+   * a character; after `ended` comes nothing. Output is of at most so many bytes, where that is
+   * said.
+   */
+  next(form: OutputForm, mostBytes?: number): FeedEvent | null
+  /** Calls back, once per change, until disposed. */
+  onAdvance(advanced: () => void): Disposable
+  /** Where the last event left the reader. */
+  cursor(): string
+  position(): Position
+  /** Output bytes of both streams before what comes next. */
+  passedBytes(): number
+}
+
+export type OutputForm = "text" | "bytes"
+
+export type FeedEvent =
+  | ({ kind: "output" } & Output)
+  | { kind: "gap"; from: string; next: string; bytes: number; lines: number; reason: string }
+  | { kind: "state"; record: ExecutionRecord }
+  | { kind: "ended"; record: ExecutionRecord }
+  | { kind: "failed"; failure: Failure }

@@ -1,0 +1,75 @@
+import type { Obstacle } from "../../../protocol/ipc.ts"
+
+type Explained = Record<string, { message: string; action: string; passes: boolean }>
+
+/** Why the service takes no work, by a name that stays. Anybody may ask, so no path is named. */
+export const unreadinessReasons = {
+  "shutting-down": {
+    message: "The service is shutting down.",
+    action: "Start nothing new; connect again when it has been restarted.",
+    passes: false,
+  },
+  "keeper-busy": {
+    message: "The process that runs executions does not answer.",
+    action: "Wait a moment; if it stays so, look at the CPU, the disk and the log of the service.",
+    passes: false,
+  },
+  "disk-full": {
+    message: "The disk of the state directory is full: nothing can be started or recorded.",
+    action: "Free space there, for example with `cc-executor prune`.",
+    passes: false,
+  },
+  "transcripts-full": {
+    message: "Running executions have filled the room for transcripts: nothing new is started.",
+    action: "Wait for one to end, cancel some, or raise --max-disk-bytes.",
+    passes: true,
+  },
+  "queue-full": {
+    message: "Every place is taken and the queue is full: nothing new is started.",
+    action: "Wait for an execution to end, cancel some, or raise --max-executions or --max-queue.",
+    passes: true,
+  },
+  "gateway-restarts": {
+    message: "The process that talks to clients died more than five times in a minute.",
+    action: "Look for the last `gateway ended` in the log of the service: it says how.",
+    passes: false,
+  },
+  "tokens-unreadable": {
+    message: "The file with the tokens cannot be used, so no token is taken.",
+    action: "`cc-executor doctor`, as the service's user, says what is wrong with it.",
+    passes: false,
+  },
+  "certificate-expired": {
+    message: "The TLS certificate has expired: clients refuse it.",
+    action: "Put a new one in place of --tls-cert and --tls-key; it is taken without a restart.",
+    passes: false,
+  },
+} as const satisfies Explained & Record<Obstacle, Explained[string]>
+
+export type UnreadinessName = keyof typeof unreadinessReasons
+export type Unready = { name: UnreadinessName } & Explained[string]
+
+export type ReadinessSources = {
+  isDraining: () => boolean
+  /** Null when the keeper does not answer. */
+  obstacles: () => Promise<readonly Obstacle[] | null>
+  tokensAreReadable: () => boolean
+  /** Of the certificate in use; null without TLS. */
+  certificateExpiresAt: () => Date | null
+  now: () => Date
+}
+
+/** All that is wrong, the most pressing first; empty when the service takes work. */
+export async function findUnreadiness(sources: ReadinessSources): Promise<Unready[]> {
+  // A keeper that ends its executions may be slow to answer, and there is nothing to ask it.
+  const obstacles = sources.isDraining() ? [] : await sources.obstacles()
+  const expiresAt = sources.certificateExpiresAt()
+  const isExpired = expiresAt !== null && expiresAt <= sources.now()
+  const names: UnreadinessName[] = [
+    ...(sources.isDraining() ? ["shutting-down" as const] : []),
+    ...(obstacles ?? ["keeper-busy" as const]),
+    ...(sources.tokensAreReadable() ? [] : ["tokens-unreadable" as const]),
+    ...(isExpired ? ["certificate-expired" as const] : []),
+  ]
+  return names.map((name) => ({ name, ...unreadinessReasons[name] }))
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from "node:crypto"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { TokenBuckets } from "../../../lib/token-bucket.ts"
+import type { Logger } from "../../../log/log.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+import type { GatewaySettings } from "../../../protocol/ipc.ts"
+import type { Caller } from "../../access/caller.ts"
+import { createIdentify, type Identify, type TokenCheck } from "../../access/identify.ts"
+import type { KnownNames } from "../../access/origin.ts"
+import { Penalties, Tarpit } from "../../access/penalties.ts"
+import { Tickets } from "../../access/tickets.ts"
+import { TokenBook } from "../../access/tokens/token-book.ts"
+import type { TokenFileFailure } from "../../access/tokens/token-file.ts"
+import { type PeerUsers, peerUsers } from "../../os/network/peer-user.ts"
+import type { CallerOf } from "../../transports/http/ports.ts"
+import { openSocketDoor, type SocketDoor } from "../listen/socket-door.ts"
+
+/** Who comes in, by whichever door. */
+export type Access = Disposable & {
+  callerOf: CallerOf
+  socketDoor: SocketDoor
+  tickets: Tickets
+  penalties: Penalties
+  uidOf: PeerUsers["uidOf"]
+  tarpit: Tarpit
+  tokensAreReadable(): boolean
+  /** By what names the service goes, and whose pages may use it. */
+  known: KnownNames
+}
+
+/** Those whose requests are counted at the same time; past it the oldest are forgotten. */
+const mostPrincipals = 10_000
+
+export function openAccess(settings: GatewaySettings, log: Logger): Access {
+  const { access } = settings
+  const users = peerUsers()
+  const tickets = new Tickets(() => randomBytes(24).toString("base64url"), monotonicMs)
+  const tellFailure = ({ message }: TokenFileFailure) =>
+    log.error({ reason: message }, "tokens cannot be read: nobody is let in by one")
+  const book = new TokenBook(settings.stateDir, tellFailure, access.acceptedTokens)
+  const identify = createIdentify({
+    ...access,
+    tokens: tokenCheck(book),
+    tickets,
+    uidOf: (ends) => users.uidOf(ends),
+    certificateScopes: settings.clientCertScopes,
+    monotonicMs,
+  })
+  const penalties = new Penalties(monotonicMs)
+  const tarpit = new Tarpit((delayMs) => Bun.sleep(delayMs))
+  const known = { ...access, allowedHosts: [...settings.listen.hosts, ...access.allowedHosts] }
+  return {
+    callerOf: httpCaller(identify, access.messagesPerSecond),
+    socketDoor: openSocketDoor(known, identify, penalties),
+    tickets,
+    penalties,
+    uidOf: (ends) => users.uidOf(ends),
+    tarpit,
+    tokensAreReadable: () => book.isReadable(),
+    known,
+    [Symbol.dispose]: () => users[Symbol.dispose](),
+  }
+}
+
+/** Over HTTP there is no session to count messages of: requests are counted by who asks. */
+function httpCaller(identify: Identify, perSecond: number): CallerOf {
+  const requests = new TokenBuckets({ perSecond, burst: perSecond * 2 }, mostPrincipals)
+  return (request, { peer }) => {
+    if (peer === undefined) throw new Error("a request came from nowhere")
+    const caller = paced(identify({ via: "http", peer, headers: request.headers, ticket: null }))
+    return caller.ok ? ok({ ...caller.value, isGone: () => request.signal.aborted }) : caller
+  }
+
+  function paced(caller: Result<Caller, Failure>): Result<Caller, Failure> {
+    if (!caller.ok) return caller
+    const retryAfterS = requests.take(caller.value.principal, monotonicMs())
+    if (retryAfterS === 0) return caller
+    const message = "Requests come faster than they may: wait as long as `retry_after` says."
+    return fail(failure("RATE_LIMITED", message, { retry_after: retryAfterS }))
+  }
+}
+
+function tokenCheck(book: TokenBook): TokenCheck {
+  return {
+    check(token) {
+      const checked = book.check(token, new Date())
+      if (checked.ok) return checked
+      const { failure: why } = checked
+      // What was wrong with it is told to whoever has had the right secret, and to nobody else.
+      return fail(why === "expired" || why === "revoked" ? why : "unknown")
+    },
+    isStillGood: (id) => book.isStillGood(id, new Date()),
+  }
+}
+
+function monotonicMs(): number {
+  return performance.now()
+}

@@ -1,0 +1,118 @@
+import type { Failure } from "../../../protocol/failure.ts"
+import type { GatewaySettings } from "../../../protocol/ipc.ts"
+import { addressOf } from "../../access/identify.ts"
+import type { CollectionPace } from "../../os/collection-pace.ts"
+import { refuse as refusing } from "../../transports/http/answer.ts"
+import type { Connection as HttpConnection } from "../../transports/http/ports.ts"
+import type { OpenSession, Sessions, Speak } from "../../transports/socket/sessions.ts"
+import type { Handlers } from "../listen/listen.ts"
+import type { Refusals } from "../ports.ts"
+import type { Access } from "./access.ts"
+
+/** What one client may leave unread in memory: the largest answer and some more. */
+const mostUnsentBytes = 16 * 1024 * 1024
+
+/** How a client is spoken to, and its session once it is open. */
+type Talk = { speak: Speak | undefined; session: OpenSession | null }
+
+type Served = {
+  settings: GatewaySettings
+  sessions: Sessions
+  trail: Refusals
+  pace: CollectionPace
+  door: Access
+  http: (request: Request, connection: HttpConnection) => Response | Promise<Response>
+  /** For those who offer its subprotocol. */
+  mcp: () => Promise<Speak>
+}
+
+/** What becomes of requests and WebSockets, by whichever address they come. */
+export function serveClients(served: Served): Handlers<Talk> {
+  const { settings, sessions, trail, pace, door, http, mcp } = served
+  const patienceS = settings.access.requestTimeoutMs / 1000
+  return {
+    async fetch(request, server, peer) {
+      // Bun makes the URL of whatever the Host header says.
+      const url = URL.parse(request.url)
+      const refuse = (failure: Failure) => {
+        const via = url?.pathname === "/ws/mcp" ? "websocket" : "http"
+        const address = addressOf(peer)
+        trail.refused({ principal: null, address, via, method: "connect", failure })
+        return refusing(failure)
+      }
+      if (url === null) return refuse(noHost)
+      if (url.pathname !== "/ws/mcp") {
+        server.timeout(request, patienceS)
+        return http(request, {
+          peer,
+          hasArrived: () => server.timeout(request, 0),
+          hasAnswered: () => server.timeout(request, patienceS),
+        })
+      }
+      const admitted = door.socketDoor(request, url, peer)
+      if (!admitted.ok) {
+        await door.tarpit.hold(admitted.failure)
+        return refuse(admitted.failure)
+      }
+      using taken = new DisposableStack()
+      taken.use(admitted.value.place)
+      const protocols = request.headers.get("sec-websocket-protocol")?.split(",") ?? []
+      const offered = protocols.map((protocol) => protocol.trim())
+      const speaksMcp = offered.includes("mcp")
+      // Bun would choose the first protocol offered, whether we speak it or not.
+      const chosen = speaksMcp ? "mcp" : ""
+      const headers = offered.length === 0 ? {} : { "Sec-WebSocket-Protocol": chosen }
+      const speak = speaksMcp ? await mcp() : undefined
+      const data = { session: null, ...admitted.value, speak }
+      if (!server.upgrade(request, { data, headers })) return refuse(notAnUpgrade)
+      taken.move() // the socket gives its place back when it is closed
+      return undefined
+    },
+    websocket: {
+      idleTimeout: 0,
+      sendPings: false, // sessions ping by themselves, and know who answered
+      perMessageDeflate: false,
+      maxPayloadLength: settings.maxMessageBytes,
+      backpressureLimit: mostUnsentBytes,
+      closeOnBackpressureLimit: true,
+      open(socket) {
+        const { caller, speak } = socket.data
+        socket.data.session = sessions.open(socket, caller, speak)
+      },
+      async message(socket, message) {
+        const { session } = socket.data
+        if (session === null) return
+        sessions.heard(session)
+        pace.passed(message.length)
+        await session.receive(typeof message === "string" ? message : message.toString("utf8"))
+      },
+      pong(socket) {
+        if (socket.data.session !== null) sessions.heard(socket.data.session)
+      },
+      drain(socket) {
+        const { session } = socket.data
+        if (session === null) return
+        sessions.heard(session) // it takes what it gets, however slowly
+        if (socket.getBufferedAmount() === 0) session.drained()
+      },
+      close(socket, code, reason) {
+        socket.data.place[Symbol.dispose]()
+        const { session } = socket.data
+        if (session === null) return
+        // Bun has refused it, and this is all it says.
+        if (reason === "Received too big message") session.refusedTooLarge(settings.maxMessageBytes)
+        sessions.close(session, code)
+      },
+    },
+  }
+}
+
+const notAnUpgrade: Failure = {
+  reason: "INVALID_REQUEST",
+  message: "This address is for WebSockets: connect with ws://.",
+}
+
+const noHost: Failure = {
+  reason: "INVALID_REQUEST",
+  message: "The Host header names no host.",
+}

@@ -1,0 +1,268 @@
+import { liveStates } from "../../../execution/state.ts"
+import type { Result } from "../../../lib/result.ts"
+import { sharedQuestion } from "../../../lib/shared-question.ts"
+import { createLogger, type Logger } from "../../../log/log.ts"
+import { standardOutput } from "../../../log/standard-output.ts"
+import type { Failure } from "../../../protocol/failure.ts"
+import type { GatewayMessage, GatewaySettings } from "../../../protocol/ipc.ts"
+import { LoopLag } from "../../metrics/loop-lag.ts"
+import { CollectionPace } from "../../os/collection-pace.ts"
+import { residentBytes } from "../../os/proc.ts"
+import { endLeftovers } from "../../os/trees/sweep.ts"
+import { openJournalReader } from "../../storage/journal/journal-reader.ts"
+import { createTranscriptReader } from "../../storage/transcript/read/reader.ts"
+import { afterTimer, createHttpApp } from "../../transports/http/app.ts"
+import { Sessions } from "../../transports/socket/sessions.ts"
+import { listen } from "../listen/listen.ts"
+import type { TlsRefusal } from "../listen/tls-front.ts"
+import { AuditTrail } from "../operations/audit-trail.ts"
+import { type Channel, type KeeperLink, openKeeperLink } from "../operations/keeper-link.ts"
+import { LiveExecutions } from "../operations/live-executions.ts"
+import { createOperations } from "../operations/operations.ts"
+import { ReadTurns } from "../operations/read-turns.ts"
+import type { JournalReader, Refusal } from "../ports.ts"
+import { metricsText } from "../reports/gateway-metrics.ts"
+import { OutputMetrics } from "../reports/output-metrics.ts"
+import { findUnreadiness } from "../reports/readiness.ts"
+import { RequestMetrics } from "../reports/request-metrics.ts"
+import { openAccess } from "./access.ts"
+import { serveClients } from "./clients.ts"
+import { serveMcp } from "./mcp.ts"
+import type { ExtendMcp } from "./mcp-doors.ts"
+
+/** Characters of text sent: each message was a string before. */
+const collectEveryLength = 12 * 1024 * 1024
+
+/** How long a health page or a scrape waits for the keeper. */
+const keeperPatienceMs = 1000
+
+export type GatewayOptions = {
+  /** What this program was built from. */
+  commit?: string
+  /** Adds to MCP what only a test needs. */
+  extendMcp?: ExtendMcp
+}
+
+/** Serves clients for the keeper that started this process; answers the exit code. */
+export async function serveGateway(options: GatewayOptions = {}): Promise<number> {
+  const startedAtMs = performance.now()
+  let isDraining = false
+  let link: KeeperLink | null = null
+  let journal: JournalReader | null = null
+  let certificateExpiresAt: Date | null = null
+  const live: LiveExecutions = new LiveExecutions(
+    () => open(link),
+    () => open(journal),
+  )
+  let sessions: Sessions | null = null
+
+  const channel = keeperChannel()
+  link = await openKeeperLink(channel, {
+    news: (news) => live.take(news),
+    draining: (draining) => {
+      isDraining = draining
+    },
+    connections: () => (sessions?.size ?? 0) + live.readerCount,
+  })
+  const { settings } = link
+  await using destination = standardOutput()
+  const log = createLogger({
+    process: "gateway",
+    level: settings.logLevel,
+    format: "json", // the keeper, who relays these lines, makes them pretty where that is wanted
+    destination,
+  })
+  const opened = openJournalReader(settings.journalPath)
+  if (!opened.ok) {
+    channel.send({ kind: "cannot-listen", code: "EJOURNAL", message: opened.failure.message })
+    return 1
+  }
+  using reader = opened.value
+  journal = reader
+
+  const transcripts = createTranscriptReader(settings.transcriptsPath)
+  const output = new OutputMetrics()
+  const requests = new RequestMetrics()
+  using lag = new LoopLag()
+  const operations = createOperations({
+    link: () => open(link),
+    journal: () => reader,
+    transcripts: () => transcripts,
+    live,
+    policy: settings.policy,
+    output,
+  })
+  const pace = new CollectionPace(collectEveryLength)
+  const trail = new AuditTrail(() => open(link), {
+    monotonicMs: () => performance.now(),
+    after: afterTimer,
+  })
+  const { access } = settings
+  using door = openAccess(settings, log)
+  using openSessions = new Sessions({ ...settings, ...access }, operations, {
+    log,
+    refusals: trail,
+    passed: pace.passed,
+    answered: (method, seconds) => requests.rpcAnswered(method, seconds),
+    flooded: (caller) => door.penalties.impose(caller),
+  })
+  sessions = openSessions
+  const mcp = serveMcp(
+    {
+      operations,
+      refusals: trail,
+      version: settings.version,
+      log,
+      searches: new ReadTurns(),
+      monotonicMs: () => performance.now(),
+      after: afterTimer,
+    },
+    options.extendMcp,
+  )
+  if (settings.preloadMcp) await mcp.preload()
+  const keeper = link
+  const askObstacles = sharedQuestion(
+    () => keeper.call("condition", {}),
+    keeperPatienceMs,
+    afterTimer,
+  )
+  const askMetrics = sharedQuestion(() => keeper.call("metrics", {}), keeperPatienceMs, afterTimer)
+  const unreadiness = () =>
+    findUnreadiness({
+      isDraining: () => isDraining,
+      obstacles: async () => valueOf(await askObstacles())?.obstacles ?? null,
+      tokensAreReadable: () => door.tokensAreReadable(),
+      certificateExpiresAt: () => certificateExpiresAt,
+      now: () => new Date(),
+    })
+  const app = createHttpApp({
+    operations,
+    metrics: () =>
+      metricsText({
+        settings,
+        commit: options.commit ?? "unknown",
+        sessions: () => openSessions.size,
+        readers: () => live.readerCount,
+        unreadiness,
+        certificateExpiresAt: () => certificateExpiresAt,
+        keeper: async () => valueOf(await askMetrics())?.metrics ?? null,
+        output,
+        requests,
+        lag,
+      }),
+    answered: (operation, status, seconds) => requests.httpAnswered(operation, status, seconds),
+    version: settings.version,
+    callerOf: door.callerOf,
+    issueTicket: (caller) => door.tickets.issue(caller),
+    tarpit: door.tarpit,
+    mcp: mcp.http,
+    health: {
+      facts: () => ({
+        uptime_s: Math.max(0, Date.now() - Date.parse(settings.startedAt)) / 1000,
+        gateway_uptime_s: (performance.now() - startedAtMs) / 1000,
+        containment: settings.containment,
+        sessions: openSessions.size,
+        executions: reader.countLive(),
+        rss_bytes: { keeper: residentBytes(process.ppid), gateway: residentBytes(process.pid) },
+        certificate_expires_at: certificateExpiresAt?.toISOString() ?? null,
+      }),
+      unreadiness,
+    },
+    log,
+    refusals: trail,
+    passed: pace.passed,
+    maxMessageBytes: settings.maxMessageBytes,
+    streams: {
+      maxStreams: settings.maxSessions,
+      maxStreamsPerPrincipal: settings.maxSessionsPerPrincipal,
+    },
+    ...door.known,
+  })
+
+  const listening = await listen(
+    {
+      ...settings.listen,
+      socketPath: settings.socketPath,
+      patienceS: Math.round(access.requestTimeoutMs / 1000),
+    },
+    serveClients({
+      settings,
+      sessions: openSessions,
+      trail,
+      pace,
+      door,
+      http: app.fetch,
+      mcp: mcp.speak,
+    }),
+    {
+      log,
+      refused: (refusal) => trail.refused(unseenClient(refusal)),
+      uidOf: door.uidOf,
+      expires(at) {
+        certificateExpiresAt = at
+      },
+    },
+  )
+  if (!listening.ok) {
+    channel.send({ kind: "cannot-listen", ...listening.failure })
+    return 1
+  }
+  using listeners = listening.value
+  channel.send({ kind: "listening", port: listeners.port })
+
+  const why = await untilToldToEnd()
+  if (why === "keeper gone") await endTrees(settings, reader, log)
+  else await Promise.all([trail.close(), openSessions.farewell(isDraining)])
+  return 0
+}
+
+function keeperChannel(): Channel {
+  return {
+    send(message: GatewayMessage) {
+      process.send?.(message)
+    },
+    onMessage(received) {
+      process.on("message", received)
+    },
+  }
+}
+
+function untilToldToEnd(): Promise<"keeper gone" | "signal"> {
+  return new Promise((resolve) => {
+    process.on("disconnect", () => resolve("keeper gone"))
+    process.on("SIGTERM", () => resolve("signal"))
+  })
+}
+
+/** The keeper died, and nobody else is left to end what it ran. */
+async function endTrees(
+  settings: GatewaySettings,
+  journal: JournalReader,
+  log: Logger,
+): Promise<void> {
+  const left = liveStates.flatMap((state) => journal.list({ state, limit: 1000 })?.records ?? [])
+  log.error({ executions: left.length }, "keeper gone: its executions are ended")
+  await endLeftovers(settings.stateDir, null, left)
+}
+
+function valueOf<Value>(answer: Result<Value, Failure> | null): Value | null {
+  return answer?.ok === true ? answer.value : null
+}
+
+function open<Value>(value: Value | null): Value {
+  if (value === null) throw new Error("the gateway was asked before it was ready")
+  return value
+}
+
+const unseen = {
+  full: { reason: "AT_CAPACITY", told: "TLS was refused" },
+  handshake: { reason: "UNAUTHORIZED", told: "TLS was refused" },
+  stranger: { reason: "FORBIDDEN", told: "TLS was passed by" },
+} as const
+
+/** It was turned away before it could ask for anything. */
+function unseenClient({ address, kind, why }: TlsRefusal): Refusal {
+  const { reason, told } = unseen[kind]
+  const failure: Failure = { reason, message: `${told}: ${why}.` }
+  return { principal: null, address, via: "tls", method: "connect", failure }
+}

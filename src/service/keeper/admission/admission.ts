@@ -1,0 +1,93 @@
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { TokenBuckets } from "../../../lib/token-bucket.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+import type { Clock } from "../ports.ts"
+import { type DiskSettings, DiskUse, type LiveShare } from "./disk-use.ts"
+import { type PlaceBounds, Places, type Starter } from "./places.ts"
+
+export type AdmissionSettings = PlaceBounds & DiskSettings & { startsPerMinute: number }
+
+/**
+ * Whether somebody may start something now. A refusal here costs a few look-ups in memory: neither
+ * the journal nor the disk is asked, so that a flood of requests holds nobody up. Between the rate
+ * and the room, the keeper looks up an idempotency key.
+ */
+export class Admission<Guest> {
+  readonly places: Places<Guest>
+  readonly disk: DiskUse
+  readonly #settings: AdmissionSettings
+  readonly #rate: StartRate
+
+  constructor(settings: AdmissionSettings, clock: Clock, live: () => Iterable<LiveShare>) {
+    this.#settings = settings
+    this.places = new Places(settings)
+    this.disk = new DiskUse(settings, clock, live)
+    this.#rate = new StartRate(settings.startsPerMinute, clock)
+  }
+
+  /** Counts the request, whatever becomes of it. Asked before anything else is. */
+  tooMany({ principal, exempt }: Starter): Failure | null {
+    if (exempt) return null
+    const waitSeconds = this.#rate.take(principal)
+    if (waitSeconds === 0) return null
+    const message =
+      `You may ask for ${this.#settings.startsPerMinute} starts a minute ` +
+      `(--starts-per-minute): try again in ${waitSeconds} s.`
+    return failure("RATE_LIMITED", message, { retry_after: waitSeconds })
+  }
+
+  /** Whether there is a place, or at least a seat in the queue. */
+  room(starter: Starter): Result<"runs" | "waits", Failure> {
+    const full = this.disk.refusal(starter)
+    if (full !== null) return fail(full)
+    const prospect = this.places.prospect(starter)
+    if (prospect === "runs" || prospect === "waits") return ok(prospect)
+    const message = prospect === "full" ? this.#houseIsFull() : this.#principalIsFull()
+    return fail(failure("AT_CAPACITY", message, { retry_after: 1 }))
+  }
+
+  #houseIsFull(): string {
+    const { maxExecutions, maxQueue } = this.#settings
+    if (this.places.running < maxExecutions) {
+      return `You run all that you may, and ${maxQueue} wait: try again later.`
+    }
+    return `All ${maxExecutions} places are taken and ${maxQueue} wait: try again later.`
+  }
+
+  #principalIsFull(): string {
+    const { maxQueuePerPrincipal } = this.#settings
+    return (
+      `${maxQueuePerPrincipal} of your executions wait, and more may not ` +
+      "(--max-queue-per-principal): try again when one has started."
+    )
+  }
+}
+
+const leastBurst = 10
+/** More principals than there can be tokens for. */
+const mostPrincipals = 10_000
+
+/**
+ * How often each principal may ask for a start. A burst of a tenth of a minute's worth passes, and
+ * of ten at least.
+ */
+export class StartRate {
+  readonly #clock: Pick<Clock, "monotonicMs">
+  readonly #buckets: TokenBuckets
+
+  constructor(startsPerMinute: number, clock: Pick<Clock, "monotonicMs">) {
+    this.#clock = clock
+    const burst = Math.max(leastBurst, Math.floor(startsPerMinute / 10))
+    this.#buckets = new TokenBuckets({ perSecond: startsPerMinute / 60, burst }, mostPrincipals)
+  }
+
+  /** Principals that are remembered. */
+  get size(): number {
+    return this.#buckets.size
+  }
+
+  /** Counts a start, and answers 0; or nothing, and answers the seconds until one may pass. */
+  take(principal: string): number {
+    return this.#buckets.take(principal, this.#clock.monotonicMs())
+  }
+}

@@ -1,0 +1,220 @@
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { failure } from "../../../protocol/failure.ts"
+import { GatewayMessage, type GatewaySettings } from "../../../protocol/ipc.ts"
+import type { Keeper } from "../keeper.ts"
+import type { Clock, Gateway, Log, StartGateway } from "../ports.ts"
+import type { KeeperMetrics, RestartReason } from "../reports/keeper-metrics.ts"
+import type { News } from "./news.ts"
+import { type Answerers, answerRequest } from "./requests.ts"
+
+export type CannotListen = { code: string; message: string }
+
+const heartbeatMs = 2000
+const mostUnansweredBeats = 5
+const restartsAtOnce = 5
+const restartWindowMs = 60_000
+const longestBackOffMs = 30_000
+const lastNewsMs = 500
+const farewellMs = 2000
+
+/** Starts the gateway, answers it, and starts it again whenever it dies. */
+export class GatewayProcess {
+  readonly #start: StartGateway
+  readonly #settings: GatewaySettings
+  readonly #answerers: Answerers
+  readonly #keeper: Keeper
+  readonly #news: News
+  readonly #metrics: KeeperMetrics
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #onStarted: (pid: number | null) => void
+  readonly #firstAnswer = Promise.withResolvers<Result<number | null, CannotListen>>()
+  #gateway: Gateway | null = null
+  #heartbeat: Disposable | null = null
+  #unansweredBeats = 0
+  #restarts: number[] = []
+  /** Why it is about to end, where that is our doing. */
+  #fault: RestartReason = "ended"
+  #backOffMs = 0
+  #isEnding = false
+  #isDraining = false
+  #connections = 0
+
+  constructor(
+    options: Answerers & {
+      start: StartGateway
+      settings: GatewaySettings
+      clock: Clock
+      log: Log
+      onStarted: (pid: number | null) => void
+    },
+  ) {
+    this.#start = options.start
+    this.#settings = options.settings
+    this.#answerers = options
+    this.#keeper = options.keeper
+    this.#news = options.news
+    this.#metrics = options.metrics
+    this.#clock = options.clock
+    this.#log = options.log
+    this.#onStarted = options.onStarted
+  }
+
+  /** Clients connected when it was last heard. */
+  get connections(): number {
+    return this.#connections
+  }
+
+  /** Whether it dies so often that it is not started again at once. */
+  get isUnstable(): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    const lately = this.#restarts.filter((atMs) => nowMs - atMs < restartWindowMs)
+    return lately.length > restartsAtOnce
+  }
+
+  /** Resolves with the port once it listens for the first time, or with why it cannot. */
+  open(): Promise<Result<number | null, CannotListen>> {
+    this.#launch()
+    return this.#firstAnswer.promise
+  }
+
+  /** Tells it, and so its health page, that nothing new is started any more. */
+  drain(): void {
+    this.#isDraining = true
+    this.#ping()
+  }
+
+  async close(): Promise<void> {
+    this.#isEnding = true
+    this.#heartbeat?.[Symbol.dispose]()
+    const gateway = this.#gateway
+    if (gateway === null) return
+    // What ended last is told before there is nobody left to tell it.
+    const { promise: isLate, resolve } = Promise.withResolvers<void>()
+    using _patience = this.#clock.after(lastNewsMs, resolve)
+    await Promise.race([this.#news.allTold(), isLate])
+    gateway.kill("SIGTERM")
+    using _deadline = this.#clock.after(farewellMs, () => gateway.kill("SIGKILL"))
+    await gateway.exited
+  }
+
+  #launch(): void {
+    const gateway = this.#start((message) => this.#receive(gateway, message))
+    this.#gateway = gateway
+    this.#unansweredBeats = 0
+    this.#onStarted(gateway.pid)
+    this.#news.connect((news) => gateway.send(news))
+    gateway.send({ kind: "configure", settings: this.#settings })
+    this.#beat()
+    void gateway.exited.then((how) => this.#ended(gateway, how))
+  }
+
+  #receive(from: Gateway, raw: unknown): void {
+    if (from !== this.#gateway) return
+    this.#unansweredBeats = 0
+    const read = GatewayMessage.safeParse(raw)
+    if (!read.success) {
+      // A gateway that talks nonsense is broken; the keeper must not be.
+      this.#log.error({ err: read.error }, "gateway is not understood and is ended")
+      this.#fault = "not-understood"
+      from.kill("SIGKILL")
+      return
+    }
+    const message = read.data
+    switch (message.kind) {
+      case "listening":
+        // A port that was chosen for us stays the same when the gateway comes back.
+        if (message.port !== null) this.#settings.listen.port = message.port
+        this.#log.info({ gatewayPid: from.pid, port: message.port }, "gateway listening")
+        this.#firstAnswer.resolve(ok(message.port))
+        return
+      case "cannot-listen":
+        this.#log.error({ code: message.code, reason: message.message }, "gateway cannot listen")
+        this.#firstAnswer.resolve(fail(message))
+        return
+      case "request":
+        this.#answer(from, message.id, message.method, message.params)
+        return
+      case "news-taken":
+        this.#news.taken()
+        return
+      case "pong":
+        this.#connections = message.connections
+        return
+    }
+  }
+
+  #answer(gateway: Gateway, id: number, method: string, params: unknown): void {
+    const send = (outcome: Awaited<ReturnType<typeof answerRequest>>) =>
+      gateway.send(
+        outcome.ok
+          ? { kind: "answer", id, result: outcome.value }
+          : { kind: "refusal", id, failure: outcome.failure },
+      )
+    const broke = (error: unknown) => {
+      this.#log.error({ err: error, method }, "request failed in the keeper")
+      const message = `The keeper failed at ${method}; its log says why.`
+      send(fail(failure("INTERNAL", message)))
+    }
+    try {
+      const outcome = answerRequest(method, params, this.#answerers)
+      if (outcome instanceof Promise) outcome.then(send, broke)
+      else send(outcome)
+    } catch (error) {
+      broke(error)
+    }
+  }
+
+  #beat(): void {
+    this.#heartbeat?.[Symbol.dispose]()
+    this.#heartbeat = this.#clock.after(heartbeatMs, () => {
+      // Beats are counted, not time: after a pause of this very process, time says nothing of it.
+      if (this.#unansweredBeats >= mostUnansweredBeats) {
+        const silentMs = this.#unansweredBeats * heartbeatMs
+        this.#log.error({ silentMs }, "gateway hangs and is ended")
+        this.#fault = "hung"
+        this.#gateway?.kill("SIGKILL")
+        return
+      }
+      this.#unansweredBeats += 1
+      this.#ping()
+      this.#beat()
+    })
+  }
+
+  #ping(): void {
+    this.#gateway?.send({ kind: "ping", draining: this.#isDraining })
+  }
+
+  #ended(gateway: Gateway, how: string): void {
+    if (gateway !== this.#gateway) return
+    this.#gateway = null
+    this.#connections = 0
+    this.#heartbeat?.[Symbol.dispose]()
+    this.#news.disconnect()
+    this.#keeper.forgetDrivers()
+    this.#onStarted(null)
+    const message = `The gateway ended (${how}) before it listened.`
+    this.#firstAnswer.resolve(fail({ code: "EGATEWAY", message }))
+    if (this.#isEnding) return
+
+    this.#metrics.gatewayRestarted(this.#fault)
+    this.#fault = "ended"
+    const delayMs = this.#nextDelayMs()
+    this.#log.warn({ gatewayPid: gateway.pid, how, delayMs }, "gateway ended and is started again")
+    this.#heartbeat = this.#clock.after(delayMs, () => this.#launch())
+  }
+
+  /** The first five in a minute at once, then ever slower: a crash loop must not eat the CPU. */
+  #nextDelayMs(): number {
+    const nowMs = this.#clock.monotonicMs()
+    this.#restarts = this.#restarts.filter((atMs) => nowMs - atMs < restartWindowMs)
+    this.#restarts.push(nowMs)
+    if (this.#restarts.length <= restartsAtOnce) {
+      this.#backOffMs = 0
+      return 0
+    }
+    this.#backOffMs = Math.min(longestBackOffMs, Math.max(500, this.#backOffMs * 2))
+    return this.#backOffMs
+  }
+}

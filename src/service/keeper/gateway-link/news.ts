@@ -1,0 +1,131 @@
+import type { ExecutionId } from "../../../execution/id.ts"
+import { type ExecutionRecord, hasEnded, type TranscriptFacts } from "../../../execution/record.ts"
+import type { KeeperMessage } from "../../../protocol/ipc.ts"
+import type { Clock } from "../ports.ts"
+
+type Send = (message: Extract<KeeperMessage, { kind: "news" }>) => void
+
+const mostChanges = 1000
+/** Output is told at once after a pause, then no more often than this: it all merges anyway. */
+const betweenAdvancesMs = 2
+
+/**
+ * What the gateway is told unasked. One message is under way at a time; while it is, advances merge
+ * and changes wait up to a bound, past which the gateway is told to look for itself. So a gateway
+ * that hangs costs no memory, and a flood costs one message per acknowledgement.
+ */
+export class News {
+  readonly #factsOf: (id: ExecutionId) => TranscriptFacts | null
+  readonly #followed = new Set<ExecutionId>()
+  readonly #advanced = new Set<ExecutionId>()
+  #changes: ExecutionRecord[] = []
+  #isResyncDue = false
+  #isWatched = false
+  #isUnderWay = false
+  #send: Send | null = null
+  #lastAdvanceMs = -Infinity
+  #later: Disposable | null = null
+  #wakeAllTold: Array<() => void> = []
+  readonly #clock: Clock
+
+  constructor(factsOf: (id: ExecutionId) => TranscriptFacts | null, clock: Clock) {
+    this.#factsOf = factsOf
+    this.#clock = clock
+  }
+
+  connect(send: Send): void {
+    this.disconnect()
+    this.#send = send
+  }
+
+  disconnect(): void {
+    this.#send = null
+    this.#followed.clear()
+    this.#isWatched = false
+    this.#isUnderWay = false
+    this.#later?.[Symbol.dispose]()
+    this.#later = null
+    this.#forget()
+    this.#tell()
+  }
+
+  /** Resolves when the gateway has taken all there was to tell, or there is no gateway. */
+  allTold(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wakeAllTold.push(resolve)
+    this.#tell()
+    return promise
+  }
+
+  follow(id: ExecutionId): void {
+    this.#followed.add(id)
+  }
+
+  unfollow(id: ExecutionId): void {
+    this.#followed.delete(id)
+    this.#advanced.delete(id)
+  }
+
+  watchAll(on: boolean): void {
+    this.#isWatched = on
+  }
+
+  advanced(id: ExecutionId): void {
+    if (!this.#followed.has(id)) return
+    this.#advanced.add(id)
+    this.#tell()
+  }
+
+  changed(record: ExecutionRecord): void {
+    if (!this.#isWatched && !this.#followed.has(record.id)) return
+    if (this.#changes.length >= mostChanges) {
+      // What advanced is still told: the journal, which is read instead, does not know how far.
+      this.#changes = []
+      this.#isResyncDue = true
+    }
+    if (!this.#isResyncDue) this.#changes.push(record)
+    if (hasEnded(record)) this.#followed.delete(record.id) // nothing will follow
+    this.#tell()
+  }
+
+  /** The gateway has taken the message that was under way. */
+  taken(): void {
+    this.#isUnderWay = false
+    this.#tell()
+  }
+
+  #tell(): void {
+    if (this.#isUnderWay) return
+    const isPressing = this.#changes.length > 0 || this.#isResyncDue
+    if (this.#send === null || (this.#advanced.size === 0 && !isPressing)) {
+      const woken = this.#wakeAllTold
+      this.#wakeAllTold = []
+      for (const wake of woken) wake()
+      return
+    }
+    const waitMs = this.#lastAdvanceMs + betweenAdvancesMs - this.#clock.monotonicMs()
+    if (!isPressing && waitMs > 0) {
+      this.#later ??= this.#clock.after(waitMs, () => {
+        this.#later = null
+        this.#tell()
+      })
+      return
+    }
+    const advances = []
+    for (const executionId of this.#advanced) {
+      const transcript = this.#factsOf(executionId)
+      if (transcript !== null) advances.push({ executionId, transcript })
+    }
+    const message = { advances, changes: this.#changes, resync: this.#isResyncDue }
+    this.#forget()
+    this.#isUnderWay = true
+    if (advances.length > 0) this.#lastAdvanceMs = this.#clock.monotonicMs()
+    this.#send({ kind: "news", ...message })
+  }
+
+  #forget(): void {
+    this.#advanced.clear()
+    this.#changes = []
+    this.#isResyncDue = false
+  }
+}

@@ -1,0 +1,100 @@
+import { hasEnded } from "../../../execution/record.ts"
+import { ok, type Result } from "../../../lib/result.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+import { isKeeperMethod, type KeeperMethod, keeperMethods } from "../../../protocol/ipc.ts"
+import type { AuditedKeeper } from "../audit/audited-keeper.ts"
+import type { Keeper } from "../keeper.ts"
+import type { Clock } from "../ports.ts"
+import type { KeeperMetrics } from "../reports/keeper-metrics.ts"
+import type { KeeperReport } from "../reports/keeper-report.ts"
+import type { News } from "./news.ts"
+
+type Outcome = Result<unknown, Failure>
+
+/** Who has the answers. */
+export type Answerers = {
+  keeper: Keeper
+  audited: AuditedKeeper
+  news: News
+  metrics: KeeperMetrics
+  report: KeeperReport
+  clock: Pick<Clock, "monotonicMs">
+}
+
+/**
+ * Answers what the gateway asks. `start` answers in the same turn, so that its answer is on its way
+ * before any news of the execution it made.
+ */
+export function answerRequest(
+  method: string,
+  params: unknown,
+  answerers: Answerers,
+): Outcome | Promise<Outcome> {
+  if (!isKeeperMethod(method)) {
+    return { ok: false, failure: failure("INTERNAL", `The keeper has no method ${method}.`) }
+  }
+  return handle(method, params, answerers)
+}
+
+function handle(
+  method: KeeperMethod,
+  params: unknown,
+  { keeper, audited, news, metrics, report, clock }: Answerers,
+): Outcome | Promise<Outcome> {
+  const askedMs = clock.monotonicMs()
+  switch (method) {
+    case "start": {
+      const { origin, exempt, request, follow } = keeperMethods.start.params.parse(params)
+      const started = audited.start(origin, exempt, request, follow)
+      const isNew = started.ok && !started.value.repeated
+      if (isNew && started.value.record.state.kind !== "queued") metrics.startAnswered(askedMs)
+      // What was found again may be unfollowed at this very moment, by its readers of before: only
+      // a `follow` of its own tells which of the two comes last.
+      if (started.ok && follow && !started.value.repeated && !hasEnded(started.value.record)) {
+        news.follow(started.value.record.id)
+      }
+      return started
+    }
+    case "control": {
+      const order = keeperMethods.control.params.parse(params)
+      return audited.control(order).then((outcome) => {
+        if (outcome.ok) metrics.obeyed(order.type, askedMs)
+        return outcome
+      })
+    }
+    case "input":
+      return audited.input(keeperMethods.input.params.parse(params))
+    case "resize":
+      return keeper.resize(keeperMethods.resize.params.parse(params))
+    case "remove":
+      return audited.remove(keeperMethods.remove.params.parse(params))
+    case "audit":
+      audited.refusedElsewhere(keeperMethods.audit.params.parse(params).refusals)
+      return ok({})
+    case "live":
+      return ok({ records: keeper.live.all().map(({ record }) => record) })
+    case "find": {
+      const { executionId } = keeperMethods.find.params.parse(params)
+      return ok({ record: keeper.live.find(executionId)?.record ?? null })
+    }
+    case "follow": {
+      const { executionId } = keeperMethods.follow.params.parse(params)
+      const record = keeper.live.find(executionId)?.record ?? null
+      if (record !== null) news.follow(executionId)
+      return ok({ record })
+    }
+    case "unfollow":
+      news.unfollow(keeperMethods.unfollow.params.parse(params).executionId)
+      return ok({})
+    case "watch":
+      news.watchAll(keeperMethods.watch.params.parse(params).on)
+      return ok({})
+    case "drivers":
+      keeper.setDrivers(keeperMethods.drivers.params.parse(params))
+      return ok({})
+    case "condition":
+      return ok({ obstacles: report.obstacles() })
+    case "metrics":
+      return ok({ metrics: report.metrics() })
+  }
+}

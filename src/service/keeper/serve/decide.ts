@@ -1,0 +1,90 @@
+import type { PolicyDecision } from "../../../cli/policy-decision.ts"
+import type { Config } from "../../../config/config.ts"
+import { heldByNothing } from "../../../execution/spec.ts"
+import { readCommand } from "../../../execution/words.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { checkParams, unfitParams } from "../../../protocol/check-params.ts"
+import { ExecuteParams } from "../../../protocol/execute.ts"
+import type { Failure } from "../../../protocol/failure.ts"
+import type { ParamsOf } from "../../../protocol/methods.ts"
+import { type Plan, planExecution } from "../starting/plan.ts"
+import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.ts"
+
+/** What a service with this configuration would do with a request; a failure is why it has none. */
+export function decide(
+  config: Config,
+  request: ParamsOf<"execute">,
+  around: Surroundings,
+): Result<PolicyDecision, string> {
+  const read = readRules(config, around)
+  if (!read.ok) return fail(read.failure)
+  const { rules, warnings } = read.value
+  const plan = planned(request, config, read.value)
+  const { user } = rules
+  return ok({
+    policy: rules.policy.kind,
+    allowed: plan.ok,
+    why: plan.ok ? null : plan.failure.message.replace(/^Refused: /, ""),
+    rule: plan.ok ? null : ruleOf(plan.failure),
+    files: filesOf(request, plan, read.value),
+    cwd: plan.ok ? plan.value.spec.cwd : null,
+    run_as: user === null ? null : { uid: user.uid, gid: user.gid, user: user.user },
+    environment: {
+      base: Object.keys(rules.baseEnv).toSorted(),
+      added: Object.keys(request.env ?? {}).toSorted(),
+    },
+    warnings,
+  })
+}
+
+function planned(
+  request: ParamsOf<"execute">,
+  config: Config,
+  { rules, programs }: ReadRules,
+): Result<Plan, Failure> {
+  const params = checkParams(ExecuteParams, request)
+  if (!params.ok) {
+    const [first] = params.failure
+    const message = `The parameters do not fit: ${first?.message ?? "unknown"}.`
+    return fail(unfitParams(message, params.failure, rules.policy.kind))
+  }
+  const settings = {
+    ...rules,
+    budget: { bytes: config.budgetBytes, lines: config.budgetLines, policy: config.budgetPolicy },
+    wallTimeoutMs: config.wallTimeoutMs,
+    idleTimeoutMs: config.idleTimeoutMs,
+    // How much is another question: this one is asked without a machine that would hold it.
+    limits: { memoryBytes: null, cpus: null, pids: null },
+    holders: heldByNothing,
+    maxWallTimeoutMs: Infinity,
+    maxOutputBytes: Infinity,
+    retainBytesPerPrincipal: Infinity,
+  }
+  return planExecution(params.value, settings, programs, true)
+}
+
+function ruleOf({ details, reason }: Failure): string {
+  const rule = details?.["rule"]
+  return typeof rule === "string" ? rule : reason
+}
+
+/** Also of what is refused: to see what a name leads to explains most refusals. */
+function filesOf(
+  request: ParamsOf<"execute">,
+  plan: Result<Plan, Failure>,
+  { rules, programs }: ReadRules,
+): string[] | null {
+  const name = plan.ok ? plan.value.launch.argv[0] : programName(request, rules.shell)
+  const path = rules.baseEnv["PATH"] ?? ""
+  const found = programs.locate(name ?? "", path, request.cwd ?? rules.cwd)
+  if (!found.ok) return null
+  const files = programs.filesOf(found.value, path)
+  return files.ok ? files.value.map(({ realPath }) => realPath) : [found.value.realPath]
+}
+
+function programName({ argv, command, shell }: ParamsOf<"execute">, shellPath: string): string {
+  if (argv !== undefined) return argv[0] ?? ""
+  const form = readCommand(command ?? "")
+  if (shell === true || (form.ok && form.value.kind === "shell")) return shellPath
+  return form.ok && form.value.kind === "words" ? (form.value.words[0] ?? "") : ""
+}

@@ -1,0 +1,88 @@
+import type { HandedExecution } from "../../../execution/handover.ts"
+import type { Handover } from "../../../protocol/handover.ts"
+import { UpgradeFiles } from "../../storage/upgrade-files.ts"
+import type { Keeper } from "../keeper.ts"
+import type { ServeOptions } from "./options.ts"
+import type { TakeOver } from "./take-over.ts"
+import { machineUptimeMs } from "./upgrade.ts"
+
+/** What became of the executions of the program that had this process before. */
+export type WentOn = {
+  executions: number
+  queued: number
+  /** Resolves when all of them are read again, with how long that took since they were not. */
+  heldMs: Promise<number>
+}
+
+/** The point of no return: from here on this program runs what the one before it has started. */
+export function goOn(handover: Handover, keeper: Keeper, options: ServeOptions): WentOn {
+  options.takeOver?.accept()
+  const sinceMs = () => Math.max(0, machineUptimeMs() - handover.uptimeMs)
+  const heldMs = sinceMs()
+  keeper.adopt({
+    // What was written is gone through one by one: who wrote little need not wait for the others.
+    executions: handover.executions
+      .map((handed) => withTime(handed, heldMs))
+      .toSorted((one, other) => bytesOf(one) - bytesOf(other)),
+    queued: handover.queued,
+  })
+  if (handover.endSignal !== null) process.kill(process.pid, handover.endSignal)
+  const { length: executions } = handover.executions
+  const { length: queued } = handover.queued
+  return { executions, queued, heldMs: keeper.live.allRead().then(sinceMs) }
+}
+
+/** Tells whoever asked for the upgrade, and the log, how it went. */
+export async function reportUpgrade(
+  { upgrade, version: from }: Handover,
+  wentOn: WentOn,
+  options: ServeOptions,
+  stateDir: string,
+): Promise<void> {
+  const { takeOver, logger: log, version: to } = options
+  const why = takeOver?.failure ?? null
+  const files = new UpgradeFiles(stateDir)
+  const facts = { ...wentOn, heldMs: await wentOn.heldMs }
+  if (why === null) {
+    log.info({ from, ...facts }, "service upgraded")
+    files.report({ upgrade, phase: "done", from, to, pid: process.pid, ...facts })
+  } else {
+    log.error({ why, ...facts }, "upgrade failed: the old program goes on")
+    files.report({ upgrade, phase: "refused", why: `The new program did not take over: ${why}` })
+  }
+}
+
+/** For the audit trail; nothing where the service was started by somebody. */
+export function handedOverBy(handover: Handover | null, takeOver: TakeOver | null) {
+  if (handover === null) return {}
+  const handed_over = handover.executions.length
+  const failure = takeOver?.failure ?? null
+  return failure === null
+    ? { upgraded_from: handover.version, handed_over }
+    : { upgrade_failed: failure, handed_over }
+}
+
+function bytesOf({ record }: HandedExecution): number {
+  return record.transcript.end.sequence
+}
+
+/** Clocks that ran when they were handed over have not stood still since. */
+function withTime(handed: HandedExecution, heldMs: number): HandedExecution {
+  const { clocks } = handed
+  const { kind } = handed.record.state
+  if (kind === "draining") return handed
+  if (kind === "paused") {
+    return { ...handed, clocks: { ...clocks, pausedMs: clocks.pausedMs + heldMs } }
+  }
+  const { runningMs, pausedMs, wallMs, idleMs } = clocks
+  return {
+    ...handed,
+    clocks: {
+      runningMs: runningMs + heldMs,
+      pausedMs,
+      wallMs: wallMs + heldMs,
+      // Nobody read meanwhile: whether it was idle cannot be known, and is decided in its favour.
+      idleMs,
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import type { Config } from "../../../config/config.ts"
+import type { ExecutionRecord } from "../../../execution/record.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import type { Handover } from "../../../protocol/handover.ts"
+import { clearTextWarning, type Exposure, openNetworkProblem } from "../../access/open-network.ts"
+import { readAcceptedTokens } from "../../access/tokens/accepted-tokens.ts"
+import { TokenBook } from "../../access/tokens/token-book.ts"
+import type { TokenFileFailure } from "../../access/tokens/token-file.ts"
+import { endLeftovers } from "../../os/trees/sweep.ts"
+import { JournalFullError } from "../../storage/journal/journal-failure.ts"
+import type { StateDirectory } from "../../storage/state-directory.ts"
+import { endNotes } from "../audit/audit-notes.ts"
+import { recover } from "../housekeeping/recovery.ts"
+import type { Log } from "../ports.ts"
+import { type Machine, openMachine } from "./machine.ts"
+import type { ServeOptions } from "./options.ts"
+import { openRecord, type ServiceRecord, whyRecordCannotBeOpenedAgain } from "./record.ts"
+import { acceptedTokensOf } from "./settings.ts"
+import { systemClock as clock } from "./system-clock.ts"
+
+/** A service that is ready to run executions, but does not run any yet. */
+type Opened = {
+  record: ServiceRecord
+  machine: Machine
+  /** What an earlier service left without an end. */
+  lost: ExecutionRecord[]
+  /** Null when no program had this process before. */
+  handover: Handover | null
+}
+
+/** Opens all of it, for the owner of the stack to close; or says why the service cannot start. */
+export async function openService(
+  config: Config,
+  options: ServeOptions,
+  owner: AsyncDisposableStack,
+): Promise<Result<Opened, string>> {
+  const { logger: log, say, takeOver } = options
+  const read = takeOver?.read() ?? ok(null)
+  if (!read.ok) return read
+  const handover = read.value
+  const record = openRecord(config, options, clock, owner, handover)
+  if (!record.ok) return record
+  const machine = openMachine(config, record.value, owner, handover?.containment ?? null)
+  if (!machine.ok) return machine
+  const problem = exposureProblem(config, record.value.state, say)
+  if (problem !== null) return fail(problem)
+  // Whoever hands over is no crash, and leaves nothing that would have to be ended.
+  const lost = handover === null ? await recoverLost(record.value, machine.value, log) : []
+  if (lost === null) {
+    return fail(`The disk of ${record.value.state.path} is full: free some space first.`)
+  }
+  return ok({ record: record.value, machine: machine.value, lost, handover })
+}
+
+/** Why a service that runs could not begin anew as it is; null when it could. */
+export function whyNotAgain(
+  config: Config,
+  options: ServeOptions,
+  record: ServiceRecord,
+): string | null {
+  const unheard = () => undefined
+  return (
+    whyRecordCannotBeOpenedAgain(config, options, record) ??
+    exposureProblem(config, record.state, unheard)
+  )
+}
+
+/** Whether others could reach the service without showing who they are; warns of clear text. */
+function exposureProblem(
+  config: Config,
+  state: StateDirectory,
+  say: (text: string) => void,
+): string | null {
+  const accepted = acceptedTokensOf(config)
+  const read = accepted === null ? null : readAcceptedTokens(accepted)
+  if (read?.ok === false) return read.failure.message
+  const tell = ({ message }: TokenFileFailure) => say(`cc-executor: ${message}`)
+  const tokens = new TokenBook(state.path, tell, accepted)
+  const exposure: Exposure = {
+    hosts: config.port === null ? [] : config.hosts,
+    hasTokens: tokens.hasUsable(clock.now()),
+    asksForCertificates: config.tlsClientCa !== null,
+    speaksTls: config.tlsCert !== null,
+  }
+  const warning = clearTextWarning(exposure)
+  if (warning !== null) say(`cc-executor: ${warning}`)
+  return openNetworkProblem(exposure)
+}
+
+/** Ends what an earlier service left, and records it; null when the disk is full. */
+async function recoverLost(
+  { state, journal, transcripts, signer, redaction, audit }: ServiceRecord,
+  { containment }: Machine,
+  log: Log,
+): Promise<ExecutionRecord[] | null> {
+  const sweep = (left: readonly ExecutionRecord[]) =>
+    endLeftovers(state.path, containment.cgroupBase, left)
+  const lost = await recover({ journal, transcripts, signer, clock, redaction, sweep }).catch(
+    unlessFull,
+  )
+  for (const record of lost ?? []) {
+    log.warn({ executionId: record.id, state: record.state }, "execution lost")
+    for (const note of endNotes(record)) audit.note(note)
+  }
+  return lost
+}
+
+function unlessFull(error: unknown): null {
+  if (error instanceof JournalFullError) return null
+  throw error
+}

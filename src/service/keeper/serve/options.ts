@@ -1,0 +1,21 @@
+import type { Logger } from "../../../log/log.ts"
+import type { ManagedState } from "../../os/managed-state.ts"
+import type { TakeOver } from "./take-over.ts"
+
+export type ServeOptions = {
+  version: string
+  /** How to start this very program again. */
+  self: readonly string[]
+  /** The environment children start from. */
+  env: Record<string, string | undefined>
+  cwd: string
+  /** What the program was started with, after its own name. */
+  args: readonly string[]
+  /** Where another program had this process before. */
+  takeOver: TakeOver | null
+  logger: Logger
+  /** Says something to whoever started the service, on standard error. */
+  say: (text: string) => void
+  /** Tells a service manager, where there is one, how far the service is. */
+  tellManager: (state: ManagedState) => void
+}

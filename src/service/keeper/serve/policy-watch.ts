@@ -1,0 +1,82 @@
+import type { Config } from "../../../config/config.ts"
+import type { RunAs } from "../../../execution/run-as.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { changeableBy, closedTo } from "../../os/programs/user-reach.ts"
+import type { Log, Programs } from "../ports.ts"
+import type { LaunchRules } from "../starting/allowed-launch.ts"
+import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.ts"
+
+/** The rules that hold now: what a start is decided by. */
+export type PolicyWatch = Disposable & { rules: () => LaunchRules; programs: Programs }
+
+type Options = Surroundings & {
+  self: readonly string[]
+  logger: Log
+  say: (text: string) => void
+}
+
+/** Reads the rules, and again at every SIGHUP; what is wrong then leaves the old ones in force. */
+export function watchPolicy(config: Config, options: Options): Result<PolicyWatch, string> {
+  const { logger: log, say } = options
+  const first = readSafe(config, options)
+  if (!first.ok) return first
+  let current = first.value
+  for (const warning of current.warnings) say(`cc-executor: ${warning}`)
+  const again = () => {
+    const next = readSafe(config, options)
+    const why = next.ok ? userChange(current.rules.user, next.value.rules.user) : next.failure
+    if (!next.ok || why !== null) {
+      log.error({ why }, "policy not read: the old one stays in force")
+      return
+    }
+    current = next.value
+    log.info({ warnings: current.warnings }, "policy read again")
+  }
+  if (current.rules.policy.kind === "allow-list") process.on("SIGHUP", again)
+  return ok({
+    rules: () => current.rules,
+    programs: current.programs,
+    [Symbol.dispose]: () => void process.off("SIGHUP", again),
+  })
+}
+
+/** Why a service could not start with the rules as they stand now; null when it could. */
+export function policyProblem(config: Config, options: Options): string | null {
+  const read = readSafe(config, options)
+  return read.ok ? null : read.failure
+}
+
+function readSafe(config: Config, options: Options): Result<ReadRules, string> {
+  const read = readRules(config, options)
+  if (!read.ok) return read
+  const exposed = exposedTo(read.value, config.stateDir, options.self)
+  return exposed === null ? read : fail(exposed)
+}
+
+/** Files are judged, and limits chosen, for the user that children had at the start. */
+function userChange(before: RunAs | null, now: RunAs | null): string | null {
+  if (before?.uid === now?.uid && before?.gid === now?.gid) return null
+  const change = `was ${before?.uid}:${before?.gid} and is ${now?.uid}:${now?.gid} by now`
+  return `The account that children are to run as ${change}: restart the service.`
+}
+
+/** What children of another user must not come near: keys, record, and the service itself. */
+function exposedTo(
+  { rules: { user } }: ReadRules,
+  stateDir: string,
+  self: readonly string[],
+): string | null {
+  if (user === null) return null
+  const who = user.user ?? `uid ${user.uid}`
+  if (closedTo(user, stateDir) === null) {
+    const open = `The state directory ${stateDir} is open to ${who}, whom children are to run as`
+    return `${open}: give it to root.`
+  }
+  for (const file of self.filter((part) => part.startsWith("/"))) {
+    const how = changeableBy(user, file)
+    if (how !== null) {
+      return `${who}, whom children are to run as, could replace this program: ${how}.`
+    }
+  }
+  return null
+}

@@ -1,0 +1,92 @@
+import type { Config } from "../../../config/config.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import type { Handover } from "../../../protocol/handover.ts"
+import { type AuditLog, openAuditLog } from "../../audit/audit-log.ts"
+import { tryLock } from "../../os/libc.ts"
+import { readStat } from "../../os/proc.ts"
+import { openJournal } from "../../storage/journal/journal.ts"
+import { createReceiptSigner } from "../../storage/journal/receipt-signing.ts"
+import { loadOrCreateSigningKey } from "../../storage/journal/signing-key.ts"
+import { openStateDirectory, type StateDirectory } from "../../storage/state-directory.ts"
+import { stateProblem } from "../../storage/state-schema.ts"
+import { createTranscriptStore } from "../../storage/transcript/store.ts"
+import type { Clock, Journal, ReceiptSigner, Redaction, TranscriptStore } from "../ports.ts"
+import type { ServeOptions } from "./options.ts"
+import { type PolicyWatch, policyProblem, watchPolicy } from "./policy-watch.ts"
+import { auditSettings, redactionOf } from "./settings.ts"
+
+/** Why a service that runs could not begin anew with its record; null when it could. */
+export function whyRecordCannotBeOpenedAgain(
+  config: Config,
+  options: ServeOptions,
+  { redaction, state }: Pick<ServiceRecord, "redaction" | "state">,
+): string | null {
+  const patterns = redactionOf(config)
+  if (!patterns.ok) return patterns.failure
+  const isSame = patterns.value?.fingerprint === redaction?.fingerprint
+  if (!isSame) return otherPatterns
+  return policyProblem(config, options) ?? stateProblem(state.path, options.version)
+}
+
+/** What is half known of a secret in an output is known by these patterns only. */
+const otherPatterns =
+  "The patterns in --redact-file have changed since the service was started: put the old ones " +
+  "back for the upgrade, or stop the service and start it again."
+
+/** What a service writes down, and by which rules. */
+export type ServiceRecord = {
+  startedAt: string
+  state: StateDirectory
+  policy: PolicyWatch
+  redaction: Redaction | null
+  journal: Journal
+  audit: AuditLog
+  signer: ReceiptSigner
+  transcripts: TranscriptStore
+}
+
+/** Opens all of it, for the owner of the stack to close; or says why the service cannot start. */
+export function openRecord(
+  config: Config,
+  options: ServeOptions,
+  clock: Clock,
+  owner: AsyncDisposableStack,
+  handed: Pick<Handover, "lockFd" | "startedAt" | "redaction"> | null,
+): Result<ServiceRecord, string> {
+  // Before anything is opened: a service without its patterns would record what it must not.
+  const redaction = redactionOf(config)
+  if (!redaction.ok) return redaction
+  const patterns = redaction.value?.fingerprint ?? null
+  if (handed !== null && handed.redaction !== patterns) return fail(otherPatterns)
+  const holder = {
+    pid: process.pid,
+    startTicks: readStat(process.pid)?.startTicks ?? 0,
+    version: options.version,
+    startedAt: handed?.startedAt ?? clock.now().toISOString(),
+  }
+  const lockFd = handed?.lockFd ?? null
+  const state = openStateDirectory(config.stateDir, holder, config.ballastBytes, tryLock, lockFd)
+  if (!state.ok) return state
+  owner.use(state.value)
+  const policy = watchPolicy(config, options)
+  if (!policy.ok) return policy
+  owner.use(policy.value)
+  const journal = openJournal(state.value.journalPath, clock)
+  if (!journal.ok) return fail(journal.failure.message)
+  owner.use(journal.value)
+  const audit = openAuditLog(auditSettings(config, state.value), clock, options.logger)
+  if (!audit.ok) return audit
+  owner.use(audit.value)
+  const key = loadOrCreateSigningKey(state.value.path)
+  if (!key.ok) return fail(key.failure.message)
+  return ok({
+    startedAt: holder.startedAt,
+    state: state.value,
+    policy: policy.value,
+    redaction: redaction.value,
+    journal: journal.value,
+    audit: audit.value,
+    signer: createReceiptSigner(key.value, process.getuid?.() ?? 0),
+    transcripts: createTranscriptStore(state.value.transcriptsPath),
+  })
+}

@@ -1,0 +1,188 @@
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Config } from "../../../config/config.ts"
+import type { ResourceLimits } from "../../../execution/spec.ts"
+import { canonicalText } from "../../../lib/canonical-text.ts"
+import { isErrno } from "../../../lib/errno.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import type { ExecuteParams } from "../../../protocol/execute.ts"
+import type { GatewaySettings } from "../../../protocol/ipc.ts"
+import type { AuditLogSettings } from "../../audit/audit-log.ts"
+import type { Containment } from "../../os/trees/containment.ts"
+import { type Redaction, readPatternFile } from "../../redaction/redaction.ts"
+import type { StateDirectory } from "../../storage/state-directory.ts"
+import type { DiskSettings } from "../admission/disk-use.ts"
+import type { RetentionSettings } from "../housekeeping/retention.ts"
+import type { KeeperSettings } from "../keeper.ts"
+import type { LaunchRules } from "../starting/allowed-launch.ts"
+import { unenforceable, whatItNeeds } from "../starting/planned-limits.ts"
+import { policyKindOf } from "./policy-in-force.ts"
+
+/** From SIGKILL to calling what is left a survivor. */
+const killLimitMs = 5000
+
+type ServiceSurroundings = Pick<GatewaySettings, "version" | "startedAt" | "containment">
+
+export function keeperSettings(
+  config: Config,
+  rules: () => LaunchRules,
+  containment: Containment,
+): KeeperSettings {
+  return {
+    maxExecutions: config.maxExecutions,
+    maxQueue: config.maxQueue,
+    maxExecutionsPerPrincipal: config.maxExecutionsPerPrincipal,
+    maxQueuePerPrincipal: config.maxQueuePerPrincipal,
+    startsPerMinute: config.startsPerMinute,
+    ...diskSettings(config),
+    plan: () => ({
+      ...rules(),
+      budget: { bytes: config.budgetBytes, lines: config.budgetLines, policy: config.budgetPolicy },
+      wallTimeoutMs: config.wallTimeoutMs,
+      idleTimeoutMs: config.idleTimeoutMs,
+      limits: limitsOf(config),
+      holders: containment.holders,
+      maxWallTimeoutMs: config.maxWallTimeoutMs ?? Infinity,
+      maxOutputBytes: config.maxOutputBytes ?? Infinity,
+      retainBytesPerPrincipal: config.retainBytesPerPrincipal,
+    }),
+    supervision: {
+      graceMs: config.graceMs,
+      killLimitMs,
+      lingerMs: config.lingerMs,
+      disconnectLeaseMs: config.disconnectLeaseMs,
+      throttleBytesPerSecond: config.throttleBytesPerSecond ?? Infinity,
+    },
+  }
+}
+
+/** Why the service cannot hold executions to what it is configured for; null when it can. */
+export function limitNotHeld(config: Config, { holders }: Containment): string | null {
+  const unheld = unenforceable(limitsOf(config), holders)
+  if (unheld === null) return null
+  const flag = unheld === "cpu" ? "cpus" : unheld
+  const why = `${whatItNeeds[unheld]} (see \`cc-executor doctor\`)`
+  return `The limit --limit-${flag} cannot be enforced: ${why}.`
+}
+
+function limitsOf(config: Config): ResourceLimits {
+  return {
+    memoryBytes: config.limitMemoryBytes,
+    cpus: config.limitCpus,
+    pids: config.limitPids,
+  }
+}
+
+function diskSettings(config: Config): DiskSettings {
+  return {
+    maxDiskBytes: config.maxDiskBytes ?? Infinity,
+    retainBytesPerPrincipal: config.retainBytesPerPrincipal,
+  }
+}
+
+export function retentionSettings(config: Config): RetentionSettings {
+  return {
+    ageMs: config.retainAgeMs,
+    totalBytes: config.retainBytes,
+    recordsMs: config.retainRecordsMs,
+    keysMs: config.retainKeysMs,
+    diskFloorBytes: config.diskFloorBytes,
+    ...diskSettings(config),
+  }
+}
+
+export function auditSettings(config: Config, state: StateDirectory): AuditLogSettings {
+  return {
+    directory: join(state.path, "audit"),
+    fileBytes: config.auditFileBytes,
+    files: config.auditFiles,
+  }
+}
+
+/** The user's patterns; null where there are none. What is wrong with them says where, and why. */
+export function redactionOf({ redactFile }: Config): Result<Redaction | null, string> {
+  if (redactFile === null) return ok(null)
+  const text = readText(redactFile)
+  if (!text.ok) return fail(`The patterns to redact could not be read: ${text.failure}.`)
+  const redaction = readPatternFile(text.value)
+  if (redaction.ok) return redaction
+  return fail(`--redact-file ${redactFile}, ${redaction.failure.join("; ")}.`)
+}
+
+function readText(path: string): Result<string, string> {
+  try {
+    return ok(readFileSync(path, "utf8"))
+  } catch (error) {
+    const isExpected = isErrno(error, "ENOENT", "EACCES", "EISDIR", "ENOTDIR")
+    if (!isExpected || !(error instanceof Error)) throw error
+    return fail(error.message)
+  }
+}
+
+export function gatewaySettings(
+  config: Config,
+  options: ServiceSurroundings,
+  state: StateDirectory,
+  handedPort: number | null,
+): GatewaySettings {
+  return {
+    stateDir: state.path,
+    socketPath: state.socketPath,
+    journalPath: state.journalPath,
+    transcriptsPath: state.transcriptsPath,
+    listen: {
+      hosts: config.port === null ? [] : config.hosts,
+      port: handedPort ?? config.port ?? 0,
+      tls: tlsFiles(config),
+    },
+    clientCertScopes: config.clientCertScopes,
+    version: options.version,
+    startedAt: options.startedAt,
+    containment: options.containment,
+    access: {
+      trustsLoopback: trustsLoopback(config),
+      ownUid: process.getuid?.() ?? 0,
+      acceptedTokens: acceptedTokensOf(config),
+      allowedHosts: config.allowedHosts ?? [],
+      allowedOrigins: config.allowedOrigins ?? [],
+      maxConnectionsPerAddress: config.maxConnectionsPerAddress,
+      messagesPerSecond: config.messagesPerSecond,
+      requestTimeoutMs: config.requestTimeoutMs,
+    },
+    maxSessions: config.maxSessions,
+    maxSessionsPerPrincipal: config.maxSessionsPerPrincipal,
+    streamTimeoutMs: config.streamTimeoutMs,
+    maxMessageBytes: config.maxMessageBytes,
+    logLevel: config.logLevel,
+    policy: policyKindOf(config),
+    runAs: config.runAs,
+    preloadMcp: config.preloadMcp,
+  }
+}
+
+export function acceptedTokensOf(config: Config): GatewaySettings["access"]["acceptedTokens"] {
+  const { acceptTokenFile: path, acceptTokenScopes: scopes } = config
+  return path === null ? null : { path, scopes }
+}
+
+export function tlsFiles(config: Config): GatewaySettings["listen"]["tls"] {
+  const { port, tlsCert: cert, tlsKey: key, tlsClientCa: clientCa } = config
+  return port === null || cert === null || key === null ? null : { cert, key, clientCa }
+}
+
+/** What runs under an allow-list as this very user could come back by the port, as its owner. */
+function trustsLoopback(config: Config): boolean {
+  const couldComeBack = policyKindOf(config) === "allow-list" && config.runAs === null
+  return !couldComeBack && !config.requireToken
+}
+
+/**
+ * The same for the same request, whatever the order of its fields. Whether a driver acknowledges
+ * is no part of what is run: a repeat may come from one who does not.
+ */
+export function fingerprint(request: ExecuteParams): string {
+  // How output travels is no part of what runs: a client may come back with another encoding.
+  const { idempotency_key: _, acknowledges: __, encoding: ___, ...rest } = request
+  return createHash("sha256").update(canonicalText(rest)).digest("hex")
+}

@@ -1,0 +1,139 @@
+import { closeSync } from "node:fs"
+import { z } from "zod"
+import { withoutRuntimeVariables } from "../../../cli/runtime-variables.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { Handover } from "../../../protocol/handover.ts"
+import {
+  becomeProgram,
+  holdEndSignals,
+  letSignalsThrough,
+  memoryFile,
+  raiseHeldSignal,
+  readMemoryFile,
+} from "../../os/program-change.ts"
+
+type Environment = Record<string, string | undefined>
+
+/** What the next program in this process needs to read the handover, or to go back. */
+const Inheritance = z.object({
+  documentFd: z.int().min(0),
+  programFd: z.int().min(0).describe("the program that hands over, whatever its file is by now"),
+  self: z.array(z.string()).min(1).describe("how that one is started"),
+  args: z.array(z.string()).describe("and with what"),
+  descriptors: z.array(z.int().min(0)),
+  umask: z.int().min(0).describe("meanwhile a signal may stand in its place"),
+  failure: z.string().nullable().describe("why the next program could not go on"),
+})
+type Inheritance = z.infer<typeof Inheritance>
+
+const takeOverVariable = "CC_EXECUTOR_TAKE_OVER"
+
+/**
+ * Puts another program in this one's place, with all that it needs to go on. Should it not even
+ * begin, this program begins anew, and is told why.
+ */
+export function handOverTo(
+  program: readonly string[],
+  args: readonly string[],
+  handover: Handover,
+  from: { programFd: number; self: readonly string[]; env: Environment },
+): never {
+  const [path = ""] = program
+  const documentFd = memoryFile(Buffer.from(JSON.stringify(handover)))
+  const inheritance: Inheritance = {
+    documentFd,
+    programFd: from.programFd,
+    self: [...from.self],
+    args: [...args],
+    descriptors: [documentFd, from.programFd, ...descriptorsIn(handover)],
+    umask: holdEndSignals(),
+    failure: null,
+  }
+  try {
+    return become(path, [...program, ...args], from.env, inheritance)
+  } catch (error) {
+    return goBack(inheritance, from.env, error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** A process that another program had before this one. */
+export class TakeOver {
+  readonly #inheritance: Inheritance
+  #isAccepted = false
+
+  constructor(inheritance: Inheritance) {
+    this.#inheritance = inheritance
+  }
+
+  /** Why the program that was to take over did not: then this one is the one that handed over. */
+  get failure(): string | null {
+    return this.#inheritance.failure
+  }
+
+  /** How to start this program again, where it is the one that handed over; else null. */
+  get self(): string[] | null {
+    return this.failure === null ? null : this.#inheritance.self
+  }
+
+  read(): Result<Handover, string> {
+    const text = new TextDecoder().decode(readMemoryFile(this.#inheritance.documentFd))
+    const read = Handover.safeParse(JSON.parse(text))
+    if (read.success) return ok(read.data)
+    return fail(`What was handed over is not understood: ${z.prettifyError(read.error)}`)
+  }
+
+  /** From now on this program is the one, and signals reach it. */
+  accept(): void {
+    this.#isAccepted = true
+    closeSync(this.#inheritance.documentFd)
+    closeSync(this.#inheritance.programFd)
+    letSignalsThrough()
+  }
+
+  /** Nothing has been done yet: the program before this one goes on. Once, else for ever. */
+  goBackUnlessAccepted(env: Environment, why: string): void {
+    if (this.#isAccepted || this.failure !== null) return
+    goBack(this.#inheritance, env, why)
+  }
+}
+
+/** Null when this process had no program before. The variable is for nobody else to see. */
+export function receiveTakeOver(env: Environment): TakeOver | null {
+  const text = env[takeOverVariable]
+  delete env[takeOverVariable]
+  if (text === undefined) return null
+  const inheritance = Inheritance.parse(JSON.parse(text))
+  raiseHeldSignal(inheritance.umask)
+  return new TakeOver(inheritance)
+}
+
+/** It travels in a variable, and those have a bound. */
+const longestFailure = 2000
+
+function goBack(inheritance: Inheritance, env: Environment, failure: string): never {
+  const path = `/proc/self/fd/${inheritance.programFd}`
+  const { self, args } = inheritance
+  const said = failure.slice(0, longestFailure)
+  holdEndSignals()
+  return become(path, [...self, ...args], env, { ...inheritance, failure: said })
+}
+
+function become(
+  path: string,
+  argv: readonly string[],
+  env: Environment,
+  inheritance: Inheritance,
+): never {
+  const variables = { [takeOverVariable]: JSON.stringify(inheritance) }
+  // Else it would replace itself once more to be rid of those, and lose what it was given.
+  const own = withoutRuntimeVariables(env) ?? env
+  return becomeProgram(path, argv, { ...own, ...variables }, inheritance.descriptors)
+}
+
+function descriptorsIn({ lockFd, executions }: Handover): number[] {
+  const ofChildren = executions.flatMap(({ child }) => [
+    ...child.outputs.map(({ fd }) => fd),
+    child.input?.fd ?? null,
+  ])
+  return [...new Set([lockFd, ...ofChildren.filter((fd) => fd !== null)])]
+}

@@ -1,0 +1,169 @@
+import { openSync, readFileSync } from "node:fs"
+import type { Config } from "../../../config/config.ts"
+import type { HandedExecutions, Handover } from "../../../protocol/handover.ts"
+import { handoverFormat } from "../../../protocol/handover.ts"
+import type { UpgradeRequest } from "../../../protocol/upgrade.ts"
+import { getRlimit, RLIMIT_NOFILE } from "../../os/libc.ts"
+import { openDescriptors } from "../../os/own-descriptors.ts"
+import { holdEndSignals } from "../../os/program-change.ts"
+import { journalVersion } from "../../storage/journal/migrations.ts"
+import { stateSchema } from "../../storage/state-schema.ts"
+import { UpgradeFiles } from "../../storage/upgrade-files.ts"
+import type { AuditedKeeper } from "../audit/audited-keeper.ts"
+import { nextTurn } from "../elapse.ts"
+import type { GatewayProcess } from "../gateway-link/gateway-process.ts"
+import type { Keeper } from "../keeper.ts"
+import type { Clock } from "../ports.ts"
+import type { EnduringJournal } from "../supervision/enduring-journal.ts"
+import { checkProgram, type RunProgram } from "../upgrade/check-program.ts"
+import { Upgrades } from "../upgrade/upgrades.ts"
+import type { Machine } from "./machine.ts"
+import { whyNotAgain } from "./open.ts"
+import type { ServeOptions } from "./options.ts"
+import type { ServiceRecord } from "./record.ts"
+import { handOverTo } from "./take-over.ts"
+
+/** What an upgrade takes from a service that runs. */
+export type UpgradableService = {
+  config: Config
+  options: ServeOptions
+  record: ServiceRecord
+  machine: Machine
+  clock: Clock
+  keeper: Keeper
+  audited: AuditedKeeper
+  enduring: EnduringJournal
+  gateway: GatewayProcess
+  port: () => number | null
+  endSignal: () => Handover["endSignal"]
+}
+
+/** What SIGUSR2 asks for, also before there is anything to upgrade. Without it, it would kill. */
+export type UpgradeWish = { isAsked: boolean; asked: () => void }
+
+export function upgradeWish(): UpgradeWish {
+  const wish: UpgradeWish = { isAsked: false, asked: () => undefined }
+  process.on("SIGUSR2", () => {
+    wish.isAsked = true
+    wish.asked()
+  })
+  return wish
+}
+
+/** From now on SIGUSR2 changes the program of this process, and nothing else. */
+export function openUpgrades(service: UpgradableService, wish: UpgradeWish): Upgrades {
+  const { options, record, machine, keeper, audited, gateway } = service
+  const { logger: log, self, args, env } = options
+  const files = new UpgradeFiles(record.state.path)
+  // Opened now: whatever becomes of the file, this is the program that runs.
+  const programFd = openSync("/proc/self/exe", "r")
+  const own = { version: options.version, state: stateSchema, journal: journalVersion }
+  const upgrades = new Upgrades({
+    clock: service.clock,
+    log,
+    live: keeper.live,
+    holdStarts: (isHeld) => keeper.holdStarts(isHeld),
+    takeRequest: () => files.takeRequest() ?? { upgrade: "signal", program: [...self] },
+    report: (report) => files.report(report),
+    check: (program) => checkProgram(program, own, runProgram(options, machine)),
+    hindrance: () => hindrance(service),
+    async closeDoors() {
+      await gateway.close()
+      audited.handOver()
+      record.audit.sync()
+      await log.flush()
+    },
+    async holdEndSignals() {
+      holdEndSignals()
+      // What Bun had caught before is told to its listeners in one of the next turns.
+      for (let turn = 0; turn < 3; turn += 1) await nextTurn()
+    },
+    change: (request, executions) =>
+      handOverTo(request.program, args, handoverOf(service, request, executions), {
+        programFd,
+        self,
+        env,
+      }),
+  })
+  // Of the program before this one something may have been asked while it was about to hand over;
+  // of a service that is dead, in vain.
+  const isLeftOver = files.isAsked && options.takeOver !== null
+  if (!isLeftOver && !wish.isAsked) files.takeRequest()
+  if (isLeftOver || wish.isAsked) upgrades.begin()
+  wish.asked = () => upgrades.begin()
+  return upgrades
+}
+
+function handoverOf(
+  { options, record, machine, port, endSignal }: UpgradableService,
+  { upgrade }: UpgradeRequest,
+  executions: HandedExecutions,
+): Handover {
+  return {
+    format: handoverFormat,
+    version: options.version,
+    upgrade,
+    uptimeMs: machineUptimeMs(),
+    startedAt: record.startedAt,
+    port: port(),
+    lockFd: record.state.lockFd,
+    redaction: record.redaction?.fingerprint ?? null,
+    containment: machine.containment.handOver(),
+    endSignal: endSignal(),
+    ...executions,
+  }
+}
+
+/** The clock that goes on while the program changes. */
+export function machineUptimeMs(): number {
+  return Number(readFileSync("/proc/uptime", "latin1").split(" ")[0]) * 1000
+}
+
+/** Everything that would also keep this program from going on, should the next one not. */
+function hindrance(service: UpgradableService): string | null {
+  const { config, options, record, enduring, endSignal } = service
+  if (endSignal() !== null) return "The service is shutting down."
+  if (enduring.waitingEnds() > 0) {
+    return "The disk is full, and ends of executions wait to be written: free some space first."
+  }
+  return tooFewDescriptors(service) ?? whyNotAgain(config, options, record)
+}
+
+/** Every pipe is taken over by a descriptor of its own before the others are closed. */
+function tooFewDescriptors({ keeper }: UpgradableService): string | null {
+  const limit = getRlimit(process.pid, RLIMIT_NOFILE)?.soft ?? 0n
+  const needed = openDescriptors() + 3 * keeper.live.size + spareDescriptors
+  if (limit === 0n || BigInt(needed) < limit) return null
+  return `It takes ${needed} open files, and there may be ${limit} (ulimit -n): raise that first.`
+}
+
+const spareDescriptors = 32
+
+const lastWordsMs = 2000
+
+function runProgram({ env }: ServeOptions, { reaper }: Machine): RunProgram {
+  return async (argv, limitMs) => {
+    try {
+      const child = Bun.spawn([...argv], {
+        env,
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+        timeout: limitMs,
+        killSignal: "SIGKILL",
+      })
+      reaper.isMine(child.pid, child.exited)
+      const outputs = Promise.all([child.stdout.text(), child.stderr.text()])
+      await child.exited
+      // Whom it may have left behind could hold its output open for ever.
+      const [text, said] = await Promise.race([
+        outputs,
+        Bun.sleep(lastWordsMs).then(() => ["", ""]),
+      ])
+      if (child.signalCode !== null) return null
+      return { exitCode: child.exitCode, text: text ?? "", said: said ?? "" }
+    } catch (error) {
+      return { failure: error instanceof Error ? error.message : String(error) }
+    }
+  }
+}

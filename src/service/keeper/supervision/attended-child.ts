@@ -1,0 +1,76 @@
+import type { HandedChild, HandedExecution } from "../../../execution/handover.ts"
+import type { Position } from "../../../execution/record.ts"
+import type { TerminalSize } from "../../../execution/spec.ts"
+import type { Child, Clock, TranscriptWriter } from "../ports.ts"
+import { InputQueue } from "./input-queue.ts"
+import { type Recorded, Recorder, type RecorderEvents, type RecorderSettings } from "./recorder.ts"
+
+/** What the next program needs of a child, its input and its output. */
+type HandedParts = Pick<HandedExecution, "child" | "isInputClosed" | "transcript" | keyof Recorded>
+
+/** A child with what goes into it and what comes out of it, from its start to its end. */
+export class AttendedChild {
+  readonly child: Child
+  readonly input: InputQueue | null
+  #transcript: TranscriptWriter | null = null
+  #recorder: Recorder | null = null
+  #floor: Position | null = null
+  #released: HandedChild | null = null
+
+  constructor(child: Child, onInput: () => void, before?: { taken: number; isClosed: boolean }) {
+    this.child = child
+    this.input = child.input && new InputQueue(child.input, onInput, before)
+  }
+
+  /** Null until there is one: an earlier program's is gone through first. */
+  get transcript(): TranscriptWriter | null {
+    return this.#transcript
+  }
+
+  /** Null until the transcript is there to write to. */
+  get recorder(): Recorder | null {
+    return this.#recorder
+  }
+
+  record(
+    transcript: TranscriptWriter,
+    settings: RecorderSettings,
+    clock: Clock,
+    events: RecorderEvents,
+    before?: Recorded,
+  ): Recorder {
+    this.#transcript = transcript
+    const { outputs } = this.child
+    const recorder = new Recorder(outputs, transcript, settings, clock, events, before)
+    this.#recorder = recorder
+    if (this.#floor !== null) recorder.setFloor(this.#floor)
+    return recorder
+  }
+
+  resize(size: TerminalSize, time: Date): void {
+    this.child.resize(size)
+    this.#transcript?.appendResize(size, time)
+  }
+
+  /** Up to where every driver has taken the output; null when nobody drives. */
+  setFloor(floor: Position | null): void {
+    this.#floor = floor
+    this.#recorder?.setFloor(floor)
+  }
+
+  /** Leaves it to the program that takes this process over; resolves when nothing is in hand. */
+  async release(): Promise<void> {
+    const isWritten = this.input?.release()
+    this.#released = this.child.handOver()
+    await Promise.all([isWritten, this.#recorder?.standStill()])
+  }
+
+  /** Null before it is released. */
+  handOver(): HandedParts | null {
+    const child = this.#released
+    const recorded = this.#recorder?.recorded()
+    const transcript = this.#transcript?.handOver()
+    if (child === null || recorded === undefined || transcript === undefined) return null
+    return { child, isInputClosed: this.input?.isClosed ?? true, transcript, ...recorded }
+  }
+}

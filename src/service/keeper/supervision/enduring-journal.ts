@@ -1,0 +1,87 @@
+import type { ExecutionRecord } from "../../../execution/record.ts"
+import type { ExecutionEvent } from "../../../execution/state.ts"
+import { elapse } from "../elapse.ts"
+import type { Clock, Journal, Log, ReceiptSigner } from "../ports.ts"
+
+const retryMs = 500
+
+export type EnduringJournal = {
+  write: (event: ExecutionEvent | null, record: ExecutionRecord) => void
+  end: (events: readonly ExecutionEvent[], record: ExecutionRecord) => Promise<void>
+  /** A write that makes room, or ends something: false when even the reserve had no room. */
+  withReserve: (write: () => void) => boolean
+  /** Any other write: false when there is no room, and then nothing was written. */
+  ifRoom: (write: () => void) => boolean
+  /** How many ends could not be written so far, and are tried again and again. */
+  waitingEnds: () => number
+}
+
+/**
+ * The journal on a disk that may be full. Room is made once for every write, and a reserve is there
+ * for those that lead to ends. An event on the way may still be missing then, and the log says so:
+ * after a crash the execution would be `lost`, which is true. An end is never given up: nobody is
+ * told of it before it is written.
+ */
+export function enduringJournal(
+  journal: Journal,
+  signer: ReceiptSigner,
+  ports: {
+    clock: Clock
+    log: Log
+    isFull(error: unknown): boolean
+    makeRoom(): void
+    openReserve(): void
+    /** What is left of it must not go into somebody's output. */
+    closeReserve(): void
+  },
+): EnduringJournal {
+  let waitingEnds = 0
+  return {
+    withReserve,
+    ifRoom,
+    write(event, record) {
+      const written = withReserve(() => {
+        if (event === null) journal.update(record)
+        else journal.append(event, record)
+      })
+      if (written) return
+      const facts = { executionId: record.id, event: event?.kind ?? "update" }
+      ports.log.error(facts, "disk full: an event could not be journaled")
+    },
+    async end(events, record) {
+      const receipt = signer.sign(record)
+      const written = () => withReserve(() => journal.end(events, record, receipt))
+      if (written()) return
+      ports.log.error({ executionId: record.id }, "disk full: an end waits to be journaled")
+      waitingEnds += 1
+      do await elapse(ports.clock, retryMs, null)
+      while (!written())
+      waitingEnds -= 1
+    },
+    waitingEnds: () => waitingEnds,
+  }
+
+  function withReserve(write: () => void): boolean {
+    if (ifRoom(write)) return true
+    ports.openReserve()
+    const isWritten = fits(write)
+    ports.closeReserve()
+    return isWritten
+  }
+
+  function ifRoom(write: () => void): boolean {
+    if (fits(write)) return true
+    ports.makeRoom()
+    return fits(write)
+  }
+
+  function fits(write: () => void): boolean {
+    try {
+      write()
+      return true
+    } catch (error) {
+      if (!ports.isFull(error)) throw error
+      return false
+    }
+  }
+}

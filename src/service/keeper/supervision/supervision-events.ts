@@ -1,0 +1,49 @@
+import type { ExecutionRecord } from "../../../execution/record.ts"
+import type { ExecutionEvent } from "../../../execution/state.ts"
+import type { News } from "../gateway-link/news.ts"
+import type { Log } from "../ports.ts"
+import type { KeeperMetrics } from "../reports/keeper-metrics.ts"
+import type { EnduringJournal } from "./enduring-journal.ts"
+
+/** What becomes of an execution's events: journal, metrics, the gateway's news, the log. */
+export function supervisionEvents(options: {
+  log: Log
+  news: News
+  enduring: EnduringJournal
+  metrics: KeeperMetrics
+  /** Its end is in the journal, and nobody was told yet. */
+  ended: (record: ExecutionRecord) => void
+  /** So many bytes are garbage now. */
+  passed: (bytes: number) => void
+  /** What an execution leaves behind, however little it wrote. */
+  bytesPerExecution: number
+}) {
+  const { log, news, enduring, metrics, ended, passed, bytesPerExecution } = options
+  return {
+    journal(event: ExecutionEvent | null, record: ExecutionRecord) {
+      if (event?.kind === "started") metrics.began(record.id)
+      enduring.write(event, record)
+    },
+    journalEnd: enduring.end,
+    advanced(id: ExecutionRecord["id"], bytes: number) {
+      news.advanced(id)
+      metrics.advanced(id, bytes)
+      passed(bytes)
+    },
+    changed(record: ExecutionRecord) {
+      metrics.changed(record)
+      if (record.state.kind === "ended") ended(record)
+      news.changed(record)
+      const facts = { executionId: record.id, pid: record.leader?.pid, state: record.state.kind }
+      if (record.state.kind === "ended") {
+        passed(bytesPerExecution)
+        const { outcome } = record.state
+        const { runningMs: durationMs, survivors } = record
+        log.info({ ...facts, outcome, durationMs, survivors }, "execution ended")
+      } else if (record.state.kind === "draining") log.debug(facts, "execution changed")
+      else log.info(facts, "execution changed")
+    },
+    broke: (record: ExecutionRecord, error: unknown) =>
+      log.error({ executionId: record.id, err: error }, "supervision broke"),
+  }
+}

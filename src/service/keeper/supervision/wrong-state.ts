@@ -1,0 +1,33 @@
+import type { ExecutionId } from "../../../execution/id.ts"
+import type { ExecutionState, StateKind } from "../../../execution/state.ts"
+import { fail, type Result } from "../../../lib/result.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+
+/** It is not in a state in which that could be done to it. */
+export function wrongState({ kind }: ExecutionState, verb: string): Result<never, Failure> {
+  return fail(failure("WRONG_STATE", `It is ${kind} and cannot be ${verb}.`, { state: kind }))
+}
+
+export function noInput({ kind }: ExecutionState): Result<never, Failure> {
+  const message = "Its standard input is closed: start it with stdin `pipe` to send input."
+  return fail(failure("WRONG_STATE", message, { state: kind }))
+}
+
+export function noTerminal({ kind }: ExecutionState): Result<never, Failure> {
+  const message = "It does not run on a terminal: start it with `terminal` to resize it."
+  return fail(failure("WRONG_STATE", message, { state: kind }))
+}
+
+/** It is not live: it has ended, or never was, or its keeper was lost. */
+export function tooLate(
+  id: ExecutionId,
+  state: StateKind | null,
+  verb: string,
+): Result<never, Failure> {
+  if (state === null) {
+    return fail(failure("PROCESS_NOT_FOUND", `There is no execution ${id}.`))
+  }
+  const why = state === "ended" ? "has ended" : `was left ${state}`
+  const message = `Execution ${id} ${why}: ${verb} comes too late.`
+  return fail(failure("WRONG_STATE", message, { state }))
+}

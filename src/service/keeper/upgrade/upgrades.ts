@@ -1,0 +1,123 @@
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import type { HandedExecutions, UpgradeCheck } from "../../../protocol/handover.ts"
+import type { UpgradeReport, UpgradeRequest } from "../../../protocol/upgrade.ts"
+import { elapse, nextTurn } from "../elapse.ts"
+import type { LiveTable } from "../live-table.ts"
+import type { Clock, Log } from "../ports.ts"
+
+/** What is being stopped may end by itself for so long; then it is handed over as it is. */
+const restMs = 3000
+/** What is being ended must have been, by then. */
+const endMs = 10_000
+const lookMs = 20
+const shortTurns = 50
+
+export type UpgradePorts = {
+  clock: Clock
+  log: Log
+  live: Pick<LiveTable, "busy" | "release" | "handOver">
+  holdStarts: (isHeld: boolean) => void
+  takeRequest: () => UpgradeRequest
+  report: (report: UpgradeReport) => void
+  check(program: readonly string[]): Promise<Result<UpgradeCheck, string>>
+  /** Why this is no time for it; null when it is. */
+  hindrance(): string | null
+  /** Clients are told to come again, and nothing more comes from them. */
+  closeDoors(): Promise<void>
+  /** Keeps signals that end the service for the next program; earlier ones are known by then. */
+  holdEndSignals(): Promise<void>
+  /** Does not come back. */
+  change(request: UpgradeRequest, executions: HandedExecutions): never
+}
+
+/** Hands the service over to another program, when it is asked to and everything allows it. */
+export class Upgrades {
+  readonly #ports: UpgradePorts
+  #underWay: Promise<void> | null = null
+  #isReady = false
+  #isAsked = false
+
+  constructor(ports: UpgradePorts) {
+    this.#ports = ports
+  }
+
+  /** From now on there is a service to hand over. */
+  ready(): void {
+    this.#isReady = true
+    if (this.#isAsked) this.begin()
+  }
+
+  /** While one is under way, another waits until that is refused, or for the next program. */
+  begin(): void {
+    this.#isAsked = true
+    if (!this.#isReady || this.#underWay !== null) return
+    this.#isAsked = false
+    this.#underWay = this.#attempt().finally(() => {
+      this.#underWay = null
+      if (this.#isAsked) this.begin()
+    })
+  }
+
+  /** Resolves when none is under way; never when one does what it is there for. */
+  async settled(): Promise<void> {
+    await this.#underWay
+  }
+
+  async #attempt(): Promise<void> {
+    const { log, report, live } = this.#ports
+    const request = this.#ports.takeRequest()
+    const { upgrade } = request
+    log.info({ program: request.program }, "upgrade asked for")
+    const ready = await this.#prepare(request).catch((error: unknown) => fail(String(error)))
+    if (!ready.ok) {
+      this.#ports.holdStarts(false)
+      log.warn({ why: ready.failure }, "upgrade refused")
+      report({ upgrade, phase: "refused", why: ready.failure })
+      return
+    }
+    report({ upgrade, phase: "handing-over" })
+    log.info({ version: ready.value.version }, "service hands over")
+    await this.#ports.closeDoors()
+    while (live.busy("canBeReleased").length > 0) await this.#moment()
+    await live.release()
+    await this.#ports.holdEndSignals()
+    for (let turns = 0; ; turns += 1) {
+      const executions = live.handOver()
+      // In the same turn of the event loop: a child that ends now is the next program's to see.
+      if (executions !== null) this.#ports.change(request, executions)
+      // Mostly a turn or two; but an end that waits for a full disk takes its time.
+      await (turns < shortTurns ? nextTurn() : this.#moment())
+    }
+  }
+
+  /** Everything that may still fail without any harm. */
+  async #prepare(request: UpgradeRequest): Promise<Result<UpgradeCheck, string>> {
+    const { report, live } = this.#ports
+    const { upgrade, program } = request
+    report({ upgrade, phase: "checking" })
+    const checked = await this.#ports.check(program)
+    if (!checked.ok) return checked
+    this.#ports.holdStarts(true)
+    await this.#until(restMs, () => {
+      const executions = live.busy("isAtRest")
+      if (executions.length > 0) report({ upgrade, phase: "waiting", executions })
+      return executions.length === 0
+    })
+    await this.#until(endMs, () => live.busy("canBeReleased").length === 0)
+    const stuck = live.busy("canBeReleased")
+    if (stuck.length > 0) {
+      return fail(`Execution ${stuck[0]} is in the middle of something. Try again later.`)
+    }
+    const hindrance = this.#ports.hindrance()
+    return hindrance === null ? ok(checked.value) : fail(hindrance)
+  }
+
+  async #until(limitMs: number, isSo: () => boolean): Promise<void> {
+    const deadlineMs = this.#ports.clock.monotonicMs() + limitMs
+    while (!isSo() && this.#ports.clock.monotonicMs() < deadlineMs) await this.#moment()
+  }
+
+  #moment(): Promise<void> {
+    return elapse(this.#ports.clock, lookMs, null)
+  }
+}

@@ -1,0 +1,79 @@
+import type { HandedChild } from "../../../execution/handover.ts"
+import type { ExecutionId } from "../../../execution/id.ts"
+import type { ResourceUse } from "../../../execution/record.ts"
+import type { Exit } from "../../../execution/state.ts"
+import type { AdoptedFacts, Child } from "../../keeper/ports.ts"
+import type { Waited } from "../libc.ts"
+import type { Reaper } from "../reaper.ts"
+import { signalName } from "../signals.ts"
+import { type Containment, type Enclosure, endAtOnce } from "../trees/containment.ts"
+import { masterStdio, pipeStdio, type Stdio } from "./stdio.ts"
+
+/**
+ * A child that the program before this one had started in the same process. It is a child of this
+ * process all the same, but none of Bun's: its end is waited for by its pid.
+ */
+export function adoptChild(
+  id: ExecutionId,
+  handed: HandedChild,
+  { terminal, exit }: AdoptedFacts,
+  { containment, reaper }: { containment: Containment; reaper: Reaper },
+): Child {
+  const { leader } = handed
+  const enclosure = containment.reenter(id, handed.frozen)
+  const tree = enclosure.enter(leader)
+  const stdio = connectOrEnd(handed, terminal, enclosure)
+  let waited: Waited | null = null
+  const exited =
+    exit === null
+      ? reaper.adopt(leader.pid).then((how) => {
+          waited = how
+          return exitOf(how.status)
+        })
+      : Promise.resolve(exit)
+  return {
+    leader,
+    exited,
+    outputs: stdio.outputs,
+    input: stdio.input,
+    tree,
+    resize: stdio.resize,
+    use: () => useOf(enclosure.use(), waited),
+    ranOutOfMemory: () => enclosure.hasRunOutOfMemory(),
+    hasBeenWaitedFor: () => exit !== null || waited !== null,
+    handOver: () => ({ leader, ...stdio.handOver(), frozen: tree.frozen() }),
+    [Symbol.dispose]() {
+      stdio.close()
+      enclosure.remove()
+    },
+  }
+}
+
+/** A child that nobody could look after is ended. */
+function connectOrEnd(
+  handed: HandedChild,
+  terminal: AdoptedFacts["terminal"],
+  enclosure: Enclosure,
+): Stdio {
+  try {
+    return terminal === null ? pipeStdio(handed) : masterStdio(handed)
+  } catch (error) {
+    endAtOnce(handed.leader.pid, enclosure)
+    throw error
+  }
+}
+
+/** As in wait(2): the signal in the low seven bits, else the exit code in the next eight. */
+function exitOf(status: number): Exit {
+  const signal = status & 0x7f
+  return signal === 0
+    ? { kind: "exited", exitCode: (status >> 8) & 0xff }
+    : { kind: "signaled", signal: signalName(signal) }
+}
+
+/** Without a cgroup: the leader and the descendants it waited for, once it has exited. */
+function useOf(use: ResourceUse, waited: Waited | null): ResourceUse {
+  if (use.cpuUserMs !== null || waited === null) return use
+  const { cpuUserMs, cpuSystemMs } = waited
+  return { ...use, cpuUserMs, cpuSystemMs }
+}

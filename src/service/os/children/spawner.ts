@@ -1,0 +1,222 @@
+import { closeSync, fchownSync, writeFileSync } from "node:fs"
+import type { ProcessIdentity, ResourceUse } from "../../../execution/record.ts"
+import type { RunAs } from "../../../execution/run-as.ts"
+import type { TerminalSize } from "../../../execution/spec.ts"
+import type { Exit } from "../../../execution/state.ts"
+import { errnoOf, isErrno } from "../../../lib/errno.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import type { Child, Launch, SpawnFailure } from "../../keeper/ports.ts"
+import { makePipe } from "../libc.ts"
+import { readStat } from "../proc.ts"
+import { startingPlace } from "../programs/starting-place.ts"
+import type { Reaper } from "../reaper.ts"
+import { signalName } from "../signals.ts"
+import { type Containment, type Enclosure, endAtOnce } from "../trees/containment.ts"
+import { executionMarker } from "../trees/forest.ts"
+import { PseudoTerminal, TerminalInput } from "./pseudo-terminal.ts"
+import { withRlimits } from "./rlimits.ts"
+import { enlarge, pipeStdio, type Stdio } from "./stdio.ts"
+
+/** When memory runs out, the kernel should take a child, not the one who keeps the record. */
+const childOomScore = "500"
+
+/** Starts one child in its own session, on real pipes or on a terminal, inside its enclosure. */
+export function spawnChild(
+  launch: Launch,
+  containment: Containment,
+  reaper: Reaper,
+): Result<Child, SpawnFailure> {
+  const place = startingPlace(launch)
+  if (!place.ok) return place
+  using directory = place.value
+  let enclosure: Enclosure | null = null
+  try {
+    enclosure = containment.enclose(launch.executionId, launch.limits)
+    const stdio =
+      launch.terminal === null ? openPipes(launch) : openTerminal(launch.terminal, launch.user)
+    using parentsShare = new DisposableStack()
+    parentsShare.defer(stdio.closeChildEnds)
+    return ok(start({ ...launch, cwd: directory.path }, enclosure, stdio, reaper))
+  } catch (error) {
+    enclosure?.remove()
+    // Bun has errors without a number too: no terminal to be had is one.
+    const errno = errnoOf(error) ?? "EIO"
+    return fail({ errno, message: `${launch.argv[0]}: ${messageOf(error)}` })
+  }
+}
+
+type NewStdio = Stdio & {
+  forChild:
+    | { stdin: number | "ignore"; stdout: number; stderr: number }
+    | { terminal: Bun.TerminalOptions }
+  /** The child exists. */
+  started: (subprocess: Bun.Subprocess) => void
+  closeChildEnds: () => void
+}
+
+function start(launch: Launch, enclosure: Enclosure, stdio: NewStdio, reaper: Reaper): Child {
+  const { argv, argv0 } = withRlimits(launch)
+  const env = { ...launch.env, [executionMarker]: launch.executionId }
+  const subprocess = spawnOrClose(stdio, () =>
+    Bun.spawn([...argv], {
+      ...stdio.forChild,
+      cwd: launch.cwd,
+      env,
+      detached: true,
+      // Bun has the child give up all further groups, then change group and user.
+      ...(launch.user === null ? {} : { uid: launch.user.uid, gid: launch.user.gid }),
+      ...(argv0 === null ? {} : { argv0 }),
+      ...(enclosure.cgroup === null ? {} : { cgroup: enclosure.cgroup }),
+    }),
+  )
+  const exited = subprocess.exited.then(() => exitOf(subprocess))
+  reaper.isMine(subprocess.pid, exited)
+  try {
+    return supervisable(subprocess, exited, enclosure, stdio)
+  } catch (error) {
+    // It runs, but nobody could look after it.
+    stdio.close()
+    endAtOnce(subprocess.pid, enclosure)
+    throw error
+  }
+}
+
+function supervisable(
+  subprocess: Bun.Subprocess,
+  exited: Promise<Exit>,
+  enclosure: Enclosure,
+  stdio: NewStdio,
+): Child {
+  stdio.started(subprocess)
+  const leader = identify(subprocess.pid)
+  preferAsVictim(leader.pid)
+  const tree = enclosure.enter(leader)
+  return {
+    leader,
+    exited,
+    outputs: stdio.outputs,
+    input: stdio.input,
+    tree,
+    resize: stdio.resize,
+    use: () => useOf(enclosure, subprocess),
+    ranOutOfMemory: () => enclosure.hasRunOutOfMemory(),
+    hasBeenWaitedFor: () => subprocess.exitCode !== null || subprocess.signalCode !== null,
+    handOver: () => ({ leader, ...stdio.handOver(), frozen: tree.frozen() }),
+    [Symbol.dispose]() {
+      stdio.close()
+      enclosure.remove()
+    },
+  }
+}
+
+function spawnOrClose<Spawned>(stdio: Stdio, spawn: () => Spawned): Spawned {
+  try {
+    return spawn()
+  } catch (error) {
+    stdio.close()
+    throw error
+  }
+}
+
+function openPipes(launch: Launch): NewStdio {
+  using made = new DisposableStack()
+  const pipe = () => {
+    const { readFd, writeFd } = makePipe()
+    made.defer(() => closeSync(readFd))
+    made.defer(() => closeSync(writeFd))
+    return { readFd, writeFd }
+  }
+  const stdout = pipe()
+  const stderr = pipe()
+  enlarge(stdout.readFd)
+  const stdin = launch.stdin === "pipe" ? pipe() : null
+  if (launch.user !== null) {
+    const { uid, gid } = launch.user
+    // Else `echo > /dev/stderr` fails: opening a pipe again asks who owns it. Both ends are one.
+    for (const fd of [stdout.writeFd, stderr.writeFd]) fchownSync(fd, uid, gid)
+    if (stdin !== null) fchownSync(stdin.readFd, uid, gid)
+  }
+  made.move() // all of them exist: from here on readers, writer and child's ends own them
+  const outputs = [
+    { stream: "stdout" as const, fd: stdout.readFd },
+    { stream: "stderr" as const, fd: stderr.readFd },
+  ]
+  const input = stdin && { fd: stdin.writeFd, isInsideLine: false }
+  return {
+    ...pipeStdio({ outputs, input }),
+    forChild: {
+      stdin: stdin === null ? "ignore" : stdin.readFd,
+      stdout: stdout.writeFd,
+      stderr: stderr.writeFd,
+    },
+    started: () => undefined,
+    closeChildEnds() {
+      closeSync(stdout.writeFd)
+      closeSync(stderr.writeFd)
+      if (stdin !== null) closeSync(stdin.readFd)
+    },
+  }
+}
+
+function openTerminal(size: TerminalSize, user: RunAs | null): NewStdio {
+  const terminal = new PseudoTerminal(size)
+  const input = new TerminalInput(terminal)
+  return {
+    outputs: [{ stream: "stdout", output: terminal }],
+    input,
+    resize: (newSize) => terminal.resize(newSize),
+    forChild: { terminal: terminal.options },
+    started(subprocess) {
+      if (subprocess.terminal === undefined) return
+      terminal.attach(subprocess.terminal)
+      if (user !== null) terminal.giveTo(user)
+    },
+    closeChildEnds: () => undefined,
+    handOver() {
+      const fd = terminal.handOver()
+      return {
+        outputs: [{ stream: "stdout", fd }],
+        input: { fd, isInsideLine: input.isInsideLine },
+      }
+    },
+    close: () => terminal[Symbol.dispose](),
+  }
+}
+
+function exitOf(subprocess: Bun.Subprocess): Exit {
+  const { exitCode, signalCode } = subprocess
+  if (signalCode !== null) {
+    const signal = typeof signalCode === "number" ? signalName(signalCode) : signalCode
+    return { kind: "signaled", signal }
+  }
+  if (exitCode === null) throw new Error(`pid ${subprocess.pid} ended without a code or a signal`)
+  return { kind: "exited", exitCode }
+}
+
+/** Bun has not waited for the child yet, so that even one that has died already can be read. */
+function identify(pid: number): ProcessIdentity {
+  const stat = readStat(pid)
+  if (stat === null) throw new Error(`/proc/${pid}/stat is not there for a child just started`)
+  return { pid, startTicks: stat.startTicks }
+}
+
+function preferAsVictim(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, childOomScore)
+  } catch (error) {
+    if (!isErrno(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) throw error // gone, or not allowed
+  }
+}
+
+function useOf(enclosure: Enclosure, subprocess: Bun.Subprocess): ResourceUse {
+  const use = enclosure.use()
+  if (use.cpuUserMs !== null) return use
+  // Without a cgroup: the leader and the descendants it waited for, once it has exited.
+  const cpu = subprocess.resourceUsage()?.cpuTime
+  if (cpu === undefined) return use
+  return { ...use, cpuUserMs: Number(cpu.user) / 1000, cpuSystemMs: Number(cpu.system) / 1000 }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,191 @@
+import { dlopen, FFIType, ptr, read } from "bun:ffi"
+import { getSystemErrorMap } from "node:util"
+import type { TerminalSize } from "../../execution/spec.ts"
+
+const { symbols } = openLibc()
+
+function openLibc() {
+  const functions = {
+    pipe2: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+    fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i64], returns: FFIType.i32 },
+    flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+    prctl: {
+      args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64],
+      returns: FFIType.i32,
+    },
+    wait4: { args: [FFIType.i32, FFIType.ptr, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
+    dup3: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+    ioctl: { args: [FFIType.i32, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
+    syscall: {
+      args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64],
+      returns: FFIType.i64,
+    },
+    socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+    send: {
+      args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32],
+      returns: FFIType.i64,
+    },
+    recv: {
+      args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32],
+      returns: FFIType.i64,
+    },
+    prlimit: {
+      args: [FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.ptr],
+      returns: FFIType.i32,
+    },
+    __errno_location: { args: [], returns: FFIType.ptr },
+  } as const
+  return dlopen("libc.so.6", functions)
+}
+
+const O_CLOEXEC = 0o2000000
+const O_NONBLOCK = 0o4000
+const F_SETFL = 4
+const F_DUPFD_CLOEXEC = 1030
+const F_SETPIPE_SZ = 1031
+const F_GETPIPE_SZ = 1032
+const TIOCSWINSZ = 0x5414n
+const LOCK_EX = 2
+const LOCK_NB = 4
+const WNOHANG = 1
+const PR_SET_CHILD_SUBREAPER = 36
+// The same numbers on every architecture: both calls are newer than the unified table.
+const SYS_pidfd_send_signal = 424
+const SYS_pidfd_open = 434
+const AF_NETLINK = 16
+const SOCK_RAW = 3
+const SOCK_CLOEXEC = 0o2000000
+const NETLINK_SOCK_DIAG = 4
+const MSG_DONTWAIT = 0x40
+
+// The same numbers on x86-64 and arm64.
+const RLIMIT_CORE = 4
+export const RLIMIT_DATA = 2
+export const RLIMIT_NPROC = 6
+export const RLIMIT_NOFILE = 7
+
+export type Pipe = { readFd: number; writeFd: number }
+
+/** A real pipe, not a socketpair: a child may open /dev/stdout or /dev/stdin again. */
+export function makePipe(): Pipe {
+  const fds = new Int32Array(2)
+  if (symbols.pipe2(ptr(fds), O_CLOEXEC) !== 0) throw systemError("pipe2")
+  return { readFd: fds[0] ?? -1, writeFd: fds[1] ?? -1 }
+}
+
+/** A hint: past the user's quota the kernel refuses, and the pipe keeps its size. */
+export function growPipe(fd: number, bytes: number): void {
+  symbols.fcntl(fd, F_SETPIPE_SZ, BigInt(bytes))
+}
+
+export function pipeBytes(fd: number): number {
+  return symbols.fcntl(fd, F_GETPIPE_SZ, 0n)
+}
+
+/** Of our end only: the child's is another open file. */
+export function setNonblocking(fd: number): void {
+  if (symbols.fcntl(fd, F_SETFL, BigInt(O_NONBLOCK)) !== 0) throw systemError("fcntl")
+}
+
+/** Another descriptor of the same open file, which stays when the first is closed. */
+export function duplicate(fd: number): number {
+  const copy = symbols.fcntl(fd, F_DUPFD_CLOEXEC, 3n)
+  if (copy < 0) throw systemError("fcntl")
+  return copy
+}
+
+/** From now on a descriptor means what another does, for whoever holds its number. */
+export function replaceDescriptor(replaced: number, by: number): void {
+  if (symbols.dup3(by, replaced, O_CLOEXEC) < 0) throw systemError("dup3")
+}
+
+/** Tells the programs on a terminal, by its master side, how large it is now. */
+export function setTerminalSize(masterFd: number, { cols, rows }: TerminalSize): void {
+  const size = new Uint16Array([rows, cols, 0, 0])
+  if (symbols.ioctl(masterFd, TIOCSWINSZ, ptr(size)) !== 0) throw systemError("ioctl")
+}
+
+/** Takes an exclusive lock on an open file; false when somebody else has it. */
+export function tryLock(fd: number): boolean {
+  if (symbols.flock(fd, LOCK_EX | LOCK_NB) === 0) return true
+  const error = systemError("flock")
+  if (error.code === "EAGAIN" || error.code === "EWOULDBLOCK") return false
+  throw error
+}
+
+/** From now on orphaned descendants become this process's children. */
+export function becomeSubreaper(): void {
+  if (symbols.prctl(PR_SET_CHILD_SUBREAPER, 1n, 0n, 0n, 0n) !== 0) throw systemError("prctl")
+}
+
+/** How a child ended, as the kernel tells it, and the processor time that its tree took. */
+export type Waited = { status: number; cpuUserMs: number; cpuSystemMs: number }
+
+/**
+ * Takes a zombie child away; null while it lives, or when it is no child of ours. Never for a child
+ * of Bun's own, which waits for it itself.
+ */
+export function reap(pid: number): Waited | null {
+  const status = new Int32Array(1)
+  const usage = new BigInt64Array(18) // struct rusage: two times of two words each, then counts
+  if (symbols.wait4(pid, ptr(status), WNOHANG, ptr(usage)) !== pid) return null
+  const ms = (at: number) => Number(usage[at] ?? 0n) * 1000 + Number(usage[at + 1] ?? 0n) / 1000
+  return { status: status[0] ?? 0, cpuUserMs: ms(0), cpuSystemMs: ms(2) }
+}
+
+/** A handle that goes on meaning the same process; null when there is none (any more). */
+export function openPidfd(pid: number): number | null {
+  const fd = Number(symbols.syscall(SYS_pidfd_open, pid, 0, 0, 0))
+  return fd >= 0 ? fd : null
+}
+
+export function signalPidfd(pidfd: number, signal: number): boolean {
+  return Number(symbols.syscall(SYS_pidfd_send_signal, pidfd, signal, 0, 0)) === 0
+}
+
+/** A socket to ask the kernel about other sockets; null where that is not offered. */
+export function openSocketDiagnostics(): number | null {
+  const fd = symbols.socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)
+  return fd >= 0 ? fd : null
+}
+
+/** The kernel answers such a question while it is asked; null when it does not. */
+export function askKernel(fd: number, question: Uint8Array, answer: Uint8Array): number | null {
+  if (Number(symbols.send(fd, ptr(question), BigInt(question.length), 0)) < 0) return null
+  const length = Number(symbols.recv(fd, ptr(answer), BigInt(answer.length), MSG_DONTWAIT))
+  return length >= 0 ? length : null
+}
+
+/** A limit beyond all others is 2⁶⁴−1. */
+export type Rlimit = { soft: bigint; hard: bigint }
+
+/** Null when there is no such process, or it is none of ours to ask about. */
+export function getRlimit(pid: number, resource: number): Rlimit | null {
+  const now = new BigUint64Array(2)
+  if (symbols.prlimit(pid, resource, null, ptr(now)) !== 0) return null
+  return { soft: now[0] ?? 0n, hard: now[1] ?? 0n }
+}
+
+/** False when there is no such process, or it may not be limited by us. */
+function setRlimit(pid: number, resource: number, { soft, hard }: Rlimit): boolean {
+  const wanted = new BigUint64Array([soft, hard])
+  return symbols.prlimit(pid, resource, ptr(wanted), null) === 0
+}
+
+/**
+ * From now on neither this process nor its children leave a core file: it would have tokens and
+ * environments in it. A child that wants one may raise its limit again.
+ */
+export function leaveNoCoreFiles(): void {
+  const now = getRlimit(process.pid, RLIMIT_CORE)
+  if (now !== null) setRlimit(process.pid, RLIMIT_CORE, { soft: 0n, hard: now.hard })
+}
+
+type SystemError = Error & { code: string }
+
+export function systemError(call: string): SystemError {
+  const location = symbols.__errno_location()
+  const errno = location === null ? 0 : read.i32(location)
+  const [code, message] = getSystemErrorMap().get(-errno) ?? [`E${errno}`, "unknown error"]
+  return Object.assign(new Error(`${call}: ${code}: ${message}`), { code })
+}

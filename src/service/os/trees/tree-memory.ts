@@ -1,0 +1,77 @@
+import { readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { z } from "zod"
+import { ExecutionId } from "../../../execution/id.ts"
+import { ProcessIdentity } from "../../../execution/record.ts"
+import { isErrno } from "../../../lib/errno.ts"
+import { bootId, readStat } from "../proc.ts"
+import type { Containment } from "./containment.ts"
+import type { Forest } from "./forest.ts"
+
+/**
+ * What the next keeper, or the gateway when it is left alone, must know to end trees whose keeper
+ * died: where the cgroups are, and who was seen in which tree.
+ */
+const TreeMemory = z.object({
+  /** Pids mean nothing after a reboot, nor in another pid namespace. */
+  world: z.string(),
+  cgroupBase: z.string().nullable(),
+  gateway: ProcessIdentity.nullable(),
+  seen: z.record(ExecutionId, z.array(ProcessIdentity)),
+})
+export type TreeMemory = z.infer<typeof TreeMemory>
+
+const fileName = "trees.json"
+
+/** Null when there is none, or when it speaks of another boot or pid namespace. */
+export function readTreeMemory(stateDir: string): TreeMemory | null {
+  let text: string
+  try {
+    text = readFileSync(join(stateDir, fileName), "utf8")
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return null
+    throw error
+  }
+  const memory = TreeMemory.safeParse(parseJson(text))
+  return memory.success && memory.data.world === thisWorld() ? memory.data : null
+}
+
+export function writeTreeMemory(stateDir: string, memory: Omit<TreeMemory, "world">): void {
+  const path = join(stateDir, fileName)
+  const text = JSON.stringify({ world: thisWorld(), ...memory } satisfies TreeMemory)
+  try {
+    writeFileSync(`${path}.new`, text, { mode: 0o600 })
+    renameSync(`${path}.new`, path)
+  } catch (error) {
+    // Without space the older memory stays: less is known then, nothing wrong is.
+    if (!isErrno(error, "ENOSPC", "EDQUOT")) throw error
+  }
+}
+
+function thisWorld(): string {
+  return `${bootId()} ${readlinkSync("/proc/self/ns/pid")}`
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null // cut short by a crash: as good as none
+  }
+}
+
+/** Writes down who was seen in which tree, for whoever must end them should the keeper die. */
+export function rememberTrees(
+  stateDir: string,
+  containment: Containment,
+  forest: Forest,
+  gatewayPid: number | null,
+): void {
+  const startTicks = gatewayPid === null ? undefined : readStat(gatewayPid)?.startTicks
+  writeTreeMemory(stateDir, {
+    cgroupBase: containment.cgroupBase,
+    gateway:
+      gatewayPid === null || startTicks === undefined ? null : { pid: gatewayPid, startTicks },
+    seen: forest.isEmpty ? {} : forest.remembered(),
+  })
+}

@@ -1,0 +1,104 @@
+import { Database, SQLiteError } from "bun:sqlite"
+import { closeSync, existsSync, openSync } from "node:fs"
+import { join } from "node:path"
+import { z } from "zod"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { codeOf, isOutOfRoom, type JournalFailure } from "./journal-failure.ts"
+import { checkVersion, migrate } from "./migrations.ts"
+
+export function journalPath(stateDirectory: string): string {
+  return join(stateDirectory, "journal.sqlite")
+}
+
+// Nobody waits long: there is one writer, and readers only ever wait for a recovery after a crash.
+const busyTimeoutMs = 5_000
+
+// 4 MB of log between checkpoints. The sync of each stalls the keeper for a few milliseconds;
+// fewer and longer ones cost the same in all (16 MB: 10 ms, 64 MB: 35 ms).
+const checkpointPages = 1_000
+const logLimitBytes = 8 * 1024 * 1024
+
+/** Opens the journal, made and brought up to date where needed. */
+export function openForWriting(path: string): Result<Database, JournalFailure> {
+  return opening(path, "write", () => {
+    createForOwner(path)
+    using opened = new DisposableStack()
+    const database = opened.use(new Database(path, { readwrite: true, strict: true }))
+    database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+    if (!usesLog(database)) return fail(unusable(path, "its file system cannot share memory"))
+    database.run("PRAGMA synchronous = NORMAL")
+    database.run("PRAGMA foreign_keys = ON")
+    checkpointAfter(database, "enough")
+    database.run(`PRAGMA journal_size_limit = ${logLimitBytes}`)
+
+    const migrated = migrate(database, path)
+    if (!migrated.ok) return migrated
+    opened.move()
+    return ok(database)
+  })
+}
+
+/** When the log is copied into the file, of itself and after a write. */
+export function checkpointAfter(database: Database, pages: "enough" | "never"): void {
+  database.run(`PRAGMA wal_autocheckpoint = ${pages === "enough" ? checkpointPages : 0}`)
+}
+
+/** A connection that cannot write, beside the writer's in another process. */
+export function openForReading(path: string): Result<Database, JournalFailure> {
+  if (!existsSync(path)) return fail(missing(path))
+  return opening(path, "read", () => {
+    using opened = new DisposableStack()
+    const database = opened.use(new Database(path, { readonly: true, strict: true }))
+    database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+
+    const checked = checkVersion(database, path)
+    if (!checked.ok) return checked
+    opened.move()
+    return ok(database)
+  })
+}
+
+function opening(
+  path: string,
+  access: "read" | "write",
+  open: () => Result<Database, JournalFailure>,
+): Result<Database, JournalFailure> {
+  try {
+    return open()
+  } catch (error) {
+    if (access === "write" && isOutOfRoom(error)) return fail(full(path, codeOf(error)))
+    if (error instanceof SQLiteError) {
+      return fail(unusable(path, `${codeOf(error)}: ${error.message}`))
+    }
+    if (error instanceof Error && "syscall" in error) return fail(unusable(path, error.message))
+    throw error
+  }
+}
+
+/** Command lines are in there. The log and its index take over the mode of the file. */
+function createForOwner(path: string): void {
+  closeSync(openSync(path, "a", 0o600))
+}
+
+function usesLog(database: Database): boolean {
+  using statement = database.prepare<unknown, []>("PRAGMA journal_mode = WAL")
+  const { journal_mode } = z.object({ journal_mode: z.string() }).parse(statement.get())
+  return journal_mode === "wal"
+}
+
+function missing(path: string): JournalFailure {
+  const message = `there is no journal at ${path}; start \`cc-executor serve\`: it makes one`
+  return { kind: "missing", path, message }
+}
+
+function full(path: string, code: string): JournalFailure {
+  const message = `the journal ${path} found no room to open (${code}); free space on its disk`
+  return { kind: "full", path, message }
+}
+
+function unusable(path: string, why: string): JournalFailure {
+  const message =
+    `the journal ${path} cannot be used (${why}); ` +
+    "check that it is a journal, its permissions, and that it lies on a local disk"
+  return { kind: "unusable", path, message }
+}

@@ -1,0 +1,109 @@
+import type { Database, SQLQueryBindings } from "bun:sqlite"
+import { z } from "zod"
+import { ExecutionId } from "../../../execution/id.ts"
+import type { SignedReceipt } from "../../../execution/receipt.ts"
+import type { ExecutionRecord, Owned } from "../../../execution/record.ts"
+import { StateKind } from "../../../execution/state.ts"
+import { ok, type Result } from "../../../lib/result.ts"
+import type { JournalReader, ListPage, Looks, Viewer } from "../../gateway/ports.ts"
+import { openForReading } from "./connection.ts"
+import type { JournalFailure } from "./journal-failure.ts"
+import { ListQuery } from "./list-query.ts"
+import { parseReceiptRow, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
+import { VisibleExecutions } from "./visible-executions.ts"
+
+const StateRow = z.object({ state: StateKind })
+
+/** Reads beside the writer, from any process. No read waits for a write, nor holds one up. */
+export function openJournalReader(
+  path: string,
+): Result<JournalReader & Disposable, JournalFailure> {
+  const opened = openForReading(path)
+  return opened.ok ? ok(new SqliteJournalReader(opened.value, path)) : opened
+}
+
+class SqliteJournalReader implements JournalReader, Disposable {
+  readonly #database: Database
+  readonly #path: string
+  readonly #open = new DisposableStack()
+  readonly #list: ListQuery
+  readonly #visible: VisibleExecutions
+  readonly #statements
+
+  constructor(database: Database, path: string) {
+    this.#database = database
+    this.#path = path
+    this.#visible = new VisibleExecutions(database, path, this.#open)
+    this.#list = new ListQuery(database, path, this.#visible, this.#open)
+    this.#statements = prepareReaderStatements(database, this.#open)
+  }
+
+  find(id: ExecutionId): ExecutionRecord | null {
+    const row = this.#statements.find.get(id)
+    return row === null ? null : parseRecordRow(row, this.#path).record
+  }
+
+  owned(id: ExecutionId): Owned | null {
+    return this.#visible.owned(id)
+  }
+
+  withPrefix(prefix: string, limit: number, viewer: Viewer | null = null): ExecutionId[] {
+    const end = `${prefix}{` // an id has only a-z and 2-7, and "{" is the character after "z"
+    if (viewer !== null) return this.#visible.withPrefix(prefix, end, limit, viewer)
+    const rows = this.#statements.withPrefix.all(prefix, end, limit)
+    return rows.map((row) => z.object({ id: ExecutionId }).parse(row).id)
+  }
+
+  list(
+    filter: Parameters<JournalReader["list"]>[0],
+    viewer: Viewer | null = null,
+    looks: Looks = { left: Number.POSITIVE_INFINITY },
+  ): ListPage | null {
+    return this.#list.page(filter, viewer, looks)
+  }
+
+  /** How many of the executions that have not ended are in each state. */
+  countLive(): Partial<Record<ExecutionRecord["state"]["kind"], number>> {
+    const counts: Partial<Record<ExecutionRecord["state"]["kind"], number>> = {}
+    for (const row of this.#statements.liveStates.all()) {
+      const { state } = StateRow.parse(row)
+      counts[state] = (counts[state] ?? 0) + 1
+    }
+    return counts
+  }
+
+  receipt(id: ExecutionId): SignedReceipt | null {
+    const row = this.#statements.receipt.get(id)
+    return row === null ? null : parseReceiptRow(row, id, this.#path)
+  }
+
+  keepsTranscript(id: ExecutionId): boolean {
+    return this.#statements.keepsTranscript.get(id) !== null
+  }
+
+  [Symbol.dispose](): void {
+    this.#open.dispose()
+    this.#database.close(true)
+  }
+}
+
+export function prepareReaderStatements(database: Database, owner: DisposableStack) {
+  function prepare<Bindings extends SQLQueryBindings[]>(sql: string) {
+    return owner.use(database.prepare<unknown, Bindings>(sql))
+  }
+
+  return {
+    find: prepare<[string]>(`SELECT ${recordColumns} FROM ${recordTables} WHERE e.id = ?`),
+    withPrefix: prepare<[string, string, number]>(
+      "SELECT id FROM executions WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+    ),
+    liveStates: prepare<[]>("SELECT state FROM executions WHERE ended_at_ms IS NULL"),
+    keepsTranscript: prepare<[string]>(
+      "SELECT 1 FROM executions WHERE id = ? AND has_transcript = 1",
+    ),
+    receipt: prepare<[string]>(
+      `SELECT envelope FROM receipts
+       WHERE execution = (SELECT ordinal FROM executions WHERE id = ?)`,
+    ),
+  }
+}

@@ -1,0 +1,203 @@
+import type { Database } from "bun:sqlite"
+import assert from "node:assert/strict"
+import { z } from "zod"
+import { ExecutionId } from "../../../execution/id.ts"
+import type { SignedReceipt } from "../../../execution/receipt.ts"
+import { type ExecutionRecord, hasEnded } from "../../../execution/record.ts"
+import type { ExecutionEvent } from "../../../execution/state.ts"
+import { ok, type Result } from "../../../lib/result.ts"
+import type { Clock, IdempotencyEntry, Journal } from "../../keeper/ports.ts"
+import { openForWriting } from "./connection.ts"
+import { isOutOfRoom, type JournalFailure } from "./journal-failure.ts"
+import { labelText, parseRecordRow, storedRecordOf } from "./stored-record.ts"
+import { type WriteTransaction, writeTransactions } from "./write-transaction.ts"
+import { prepareWriterStatements, type WriterStatements } from "./writer-statements.ts"
+
+/** The one writer. A second one on the same file is excluded by the state directory's lock. */
+export function openJournal(
+  path: string,
+  clock: Clock,
+): Result<Journal & Disposable, JournalFailure> {
+  const opened = openForWriting(path)
+  return opened.ok ? ok(new SqliteJournal(opened.value, path, clock)) : opened
+}
+
+const keysKeptMs = 24 * 60 * 60 * 1000
+
+// Bounds the log that one transaction makes, and so the disk that expiring needs.
+const expireBatch = 500
+
+const OrdinalRow = z.object({ ordinal: z.int() })
+const KeyRow = z.object({ fingerprint: z.string(), execution_id: ExecutionId })
+const EndedRow = z.object({
+  id: ExecutionId,
+  ended_at_ms: z.int(),
+  transcript_bytes: z.int(),
+})
+const OwnedRow = EndedRow.omit({ ended_at_ms: true }).extend({ principal: z.string() })
+
+class SqliteJournal implements Journal, Disposable {
+  readonly #database: Database
+  readonly #path: string
+  readonly #clock: Clock
+  readonly #open = new DisposableStack()
+  readonly #write: WriteTransaction
+  readonly #statements: WriterStatements
+
+  constructor(database: Database, path: string, clock: Clock) {
+    this.#database = database
+    this.#path = path
+    this.#clock = clock
+    this.#write = writeTransactions(database, path, this.#open)
+    this.#statements = prepareWriterStatements(database, this.#open)
+  }
+
+  create(record: ExecutionRecord, idempotency: IdempotencyEntry | null): void {
+    assert(!hasEnded(record), `execution ${record.id} would end without its receipt`)
+    const { insertExecution, insertSpec, insertLabel, insertKey } = this.#statements
+    const { id, spec } = record
+    const { state, transcriptBytes, json } = storedRecordOf(record)
+    const createdAtMs = Date.parse(record.createdAt)
+
+    this.#write(() => {
+      const row = insertExecution.get(
+        id,
+        record.principal,
+        state,
+        createdAtMs,
+        transcriptBytes,
+        json,
+      )
+      const { ordinal } = OrdinalRow.parse(row)
+      insertSpec.run(ordinal, JSON.stringify(spec))
+      for (const [name, value] of Object.entries(spec.labels)) {
+        insertLabel.run(labelText(name, value), ordinal)
+      }
+      if (idempotency !== null) {
+        const { principal, key, fingerprint } = idempotency
+        insertKey.run(principal, key, fingerprint, id, this.#clock.now().getTime())
+      }
+    })
+  }
+
+  append(event: ExecutionEvent, record: ExecutionRecord): void {
+    assert(!hasEnded(record), `execution ${record.id} would end without its receipt`)
+    this.#write(() => this.#advance([event], record))
+  }
+
+  end(events: readonly ExecutionEvent[], record: ExecutionRecord, receipt: SignedReceipt): void {
+    assert(hasEnded(record), `execution ${record.id} has a receipt before its end`)
+    this.#write(() => {
+      const ordinal = this.#advance(events, record)
+      this.#statements.insertReceipt.run(ordinal, JSON.stringify(receipt))
+    })
+  }
+
+  #advance(events: readonly ExecutionEvent[], record: ExecutionRecord): number {
+    const { advance, insertEvent } = this.#statements
+    const { state, endedAtMs, transcriptBytes, json } = storedRecordOf(record)
+    const row = advance.get(record.id, state, endedAtMs, transcriptBytes, json)
+    assert(row !== null, `execution ${record.id} is not in the journal, or has ended there`)
+
+    const { ordinal } = OrdinalRow.parse(row)
+    const nowMs = this.#clock.now().getTime()
+    for (const event of events) insertEvent.run(ordinal, nowMs, JSON.stringify(event))
+    return ordinal
+  }
+
+  update(record: ExecutionRecord): void {
+    const { state, transcriptBytes, json } = storedRecordOf(record)
+    this.#write(() => {
+      const row = this.#statements.update.get(record.id, state, transcriptBytes, json)
+      assert(row !== null, `execution ${record.id} is not in the journal, or an end would change`)
+    })
+  }
+
+  find(id: ExecutionId): ExecutionRecord | null {
+    const row = this.#statements.find.get(id)
+    return row === null ? null : parseRecordRow(row, this.#path).record
+  }
+
+  findByKey(
+    principal: string,
+    key: string,
+  ): { fingerprint: string; record: ExecutionRecord | null } | null {
+    const row = this.#statements.findKey.get(principal, key)
+    if (row === null) return null
+    const { fingerprint, execution_id } = KeyRow.parse(row)
+    return { fingerprint, record: this.find(execution_id) }
+  }
+
+  unfinished(): ExecutionRecord[] {
+    const rows = this.#statements.unfinished.all()
+    return rows.map((row) => parseRecordRow(row, this.#path).record)
+  }
+
+  endedWithTranscript(): Array<{ id: ExecutionId; endedAt: string; bytes: number }> {
+    return this.#statements.endedWithTranscript.all().map((row) => {
+      const { id, ended_at_ms, transcript_bytes } = EndedRow.parse(row)
+      return { id, endedAt: new Date(ended_at_ms).toISOString(), bytes: transcript_bytes }
+    })
+  }
+
+  endedByPrincipal(): Array<{ id: ExecutionId; principal: string; bytes: number }> {
+    return this.#statements.endedByPrincipal.all().map((row) => {
+      const { id, principal, transcript_bytes } = OwnedRow.parse(row)
+      return { id, principal, bytes: transcript_bytes }
+    })
+  }
+
+  transcriptRemoved(id: ExecutionId): void {
+    this.#write(() => this.#statements.forgetTranscript.run(id))
+  }
+
+  remove(id: ExecutionId): void {
+    const { remove, find } = this.#statements
+    this.#write(() => {
+      const removed = remove.get(id) !== null
+      assert(removed || find.get(id) === null, `execution ${id} is live and cannot be removed`)
+    })
+  }
+
+  withdraw(id: ExecutionId, idempotency: IdempotencyEntry | null): void {
+    const { withdraw, withdrawKey } = this.#statements
+    this.#write(() => {
+      if (idempotency !== null) withdrawKey.run(idempotency.principal, idempotency.key, id)
+      withdraw.run(id)
+    })
+  }
+
+  /**
+   * An execution whose transcript is kept stays: its files would belong to nobody. So does the key
+   * of one that still runs, for a repeat would start it a second time.
+   */
+  expire(before: { recordsEndedBefore: Date; keysBefore: Date }): number {
+    const { expireRecords, expireKeys } = this.#statements
+    const newestKeyMs = this.#clock.now().getTime() - keysKeptMs
+    const keysBeforeMs = Math.min(before.keysBefore.getTime(), newestKeyMs)
+    return (
+      this.#inBatches(() => expireRecords.all(before.recordsEndedBefore.getTime(), expireBatch)) +
+      this.#inBatches(() => expireKeys.all(keysBeforeMs, expireBatch))
+    )
+  }
+
+  #inBatches(removeSome: () => unknown[]): number {
+    let removed = 0
+    for (;;) {
+      const { length } = this.#write(removeSome)
+      removed += length
+      if (length < expireBatch) return removed
+    }
+  }
+
+  [Symbol.dispose](): void {
+    try {
+      this.#statements.checkpoint.all()
+    } catch (error) {
+      if (!isOutOfRoom(error)) throw error // what is not copied stays in the log, and is safe there
+    } finally {
+      this.#open.dispose()
+      this.#database.close(true)
+    }
+  }
+}

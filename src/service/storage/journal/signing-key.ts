@@ -1,0 +1,108 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from "node:crypto"
+import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { writeWhole } from "../../../lib/write-whole.ts"
+
+/** The Ed25519 key that receipts are signed with. */
+export type SigningKey = { id: string; privateKey: KeyObject; publicKey: KeyObject }
+
+/** `message` says what is wrong with which file, and what to do. */
+export type SigningKeyFailure = {
+  kind: "exposed" | "malformed" | "unreadable"
+  path: string
+  message: string
+}
+
+/** Only the holder of the state directory's lock may call it: two would make two keys. */
+export function loadOrCreateSigningKey(
+  stateDirectory: string,
+): Result<SigningKey, SigningKeyFailure> {
+  const path = join(stateDirectory, "receipt-key.pem")
+  try {
+    return load(path)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    if (error.code !== "ENOENT") return fail(unreadable(path, error.message))
+  }
+  try {
+    return ok(create(path))
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    return fail(unreadable(path, error.message))
+  }
+}
+
+export function publicKeyPem(key: SigningKey): string {
+  return key.publicKey.export({ type: "spki", format: "pem" })
+}
+
+/** The beginning of the SHA-256 of the public key's DER: what an envelope calls its key. */
+export function keyIdOf(publicKey: KeyObject): string {
+  const der = publicKey.export({ type: "spki", format: "der" })
+  return createHash("sha256").update(der).digest("hex").slice(0, 16)
+}
+
+function load(path: string): Result<SigningKey, SigningKeyFailure> {
+  const file = openSync(path, "r")
+  try {
+    // Asked of the open file: a path could lead to another one by the time it is read.
+    if ((fstatSync(file).mode & 0o077) !== 0) return fail(exposed(path))
+    return parse(readFileSync(file, "utf8"), path)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function parse(pem: string, path: string): Result<SigningKey, SigningKeyFailure> {
+  try {
+    const privateKey = createPrivateKey(pem)
+    if (privateKey.asymmetricKeyType !== "ed25519") return fail(malformed(path))
+    return ok(signingKeyOf(privateKey))
+  } catch {
+    return fail(malformed(path)) // the parser's errors have no common kind, and all mean this
+  }
+}
+
+function create(path: string): SigningKey {
+  const { privateKey } = generateKeyPairSync("ed25519")
+  writeWhole(path, (file) => {
+    writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }))
+  })
+  return signingKeyOf(privateKey)
+}
+
+function signingKeyOf(privateKey: KeyObject): SigningKey {
+  const publicKey = createPublicKey(privateKey)
+  return { id: keyIdOf(publicKey), privateKey, publicKey }
+}
+
+function isSystemError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && "code" in error && "syscall" in error
+}
+
+function exposed(path: string): SigningKeyFailure {
+  const message =
+    `the receipt key ${path} can be used by others than its owner, so its signatures prove ` +
+    `nothing; if nobody could have read it, run: chmod 600 ${path}; else remove it: ` +
+    "the next start makes another, and older receipts stay signed by this one"
+  return { kind: "exposed", path, message }
+}
+
+function malformed(path: string): SigningKeyFailure {
+  const message =
+    `the receipt key ${path} is not an Ed25519 private key in PEM; restore it from a backup, ` +
+    "or remove it: the next start makes another"
+  return { kind: "malformed", path, message }
+}
+
+function unreadable(path: string, why: string): SigningKeyFailure {
+  const message = `the receipt key ${path} can be neither read nor made (${why})`
+  return { kind: "unreadable", path, message }
+}

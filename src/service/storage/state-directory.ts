@@ -1,0 +1,167 @@
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { isErrno } from "../../lib/errno.ts"
+import { fail, ok, type Result } from "../../lib/result.ts"
+import { migrateState } from "./state-schema.ts"
+
+export type StateDirectory = Disposable & {
+  path: string
+  /** Holds the lock: who has it open holds the directory. */
+  lockFd: number
+  socketPath: string
+  journalPath: string
+  transcriptsPath: string
+  freeBytes(): number
+  space(): { freeBytes: number; sizeBytes: number }
+  /** Gives the space held in reserve back, so that what must be written can be. */
+  dropBallast(): void
+  /** Takes it again once there is plenty. */
+  restoreBallast(): void
+  /** Takes what is left of it again at once. */
+  retakeBallast(): void
+}
+
+/** Opens the directory for this process alone. The failure is a sentence for whoever started it. */
+export function openStateDirectory(
+  path: string,
+  owner: { pid: number; startTicks: number; version: string; startedAt: string },
+  ballastBytes: number,
+  tryLock: (fd: number) => boolean,
+  handedLockFd: number | null,
+): Result<StateDirectory, string> {
+  const lockPath = join(path, "lock")
+  let lockFd: number
+  try {
+    mkdirSync(join(path, "transcripts"), { recursive: true, mode: 0o700 })
+    chmodSync(path, 0o700)
+    lockFd = handedLockFd ?? openSync(lockPath, "a+", 0o600)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return fail(
+      `The state directory ${path} cannot be used: ${why}. ` +
+        "Choose another one with --state-dir, or make it writable for this user.",
+    )
+  }
+  if (!tryLock(lockFd)) {
+    closeSync(lockFd)
+    return fail(
+      `The state directory ${path} is held by another instance${holder(lockPath)}. ` +
+        "End that one with `cc-executor stop`, or choose another directory with --state-dir.",
+    )
+  }
+  const directory = new LockedDirectory(path, lockFd, ballastBytes)
+  // A lock that was handed over belongs to whoever goes on, which may be the program before this.
+  const giveUp = () => handedLockFd === null && directory[Symbol.dispose]()
+  try {
+    // What a start must write has room then; housekeeping takes the reserve back when it can.
+    if (directory.freeBytes() < ballastBytes) directory.dropBallast()
+    const migrated = migrateState(path, owner.version)
+    if (!migrated.ok) {
+      giveUp()
+      return migrated
+    }
+    ftruncateSync(lockFd, 0)
+    writeSync(lockFd, JSON.stringify({ ...owner, upgrades: true }))
+    directory.restoreBallast()
+  } catch (error) {
+    giveUp()
+    const why = error instanceof Error ? error.message : String(error)
+    return fail(`The state directory ${path} cannot be written: ${why}.`)
+  }
+  return ok(directory)
+}
+
+class LockedDirectory implements StateDirectory {
+  readonly path: string
+  readonly socketPath: string
+  readonly journalPath: string
+  readonly transcriptsPath: string
+  readonly lockFd: number
+  readonly #ballastPath: string
+  readonly #ballastBytes: number
+
+  constructor(path: string, lockFd: number, ballastBytes: number) {
+    this.path = path
+    this.socketPath = join(path, "gateway.sock")
+    this.journalPath = join(path, "journal.sqlite")
+    this.transcriptsPath = join(path, "transcripts")
+    this.#ballastPath = join(path, "ballast")
+    this.lockFd = lockFd
+    this.#ballastBytes = ballastBytes
+  }
+
+  freeBytes(): number {
+    return this.space().freeBytes
+  }
+
+  /** Of the disk that the directory is on. */
+  space(): { freeBytes: number; sizeBytes: number } {
+    const { bavail, blocks, bsize } = statfsSync(this.path)
+    return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
+  }
+
+  dropBallast(): void {
+    rmSync(this.#ballastPath, { force: true })
+  }
+
+  restoreBallast(): void {
+    const isSpacious = this.freeBytes() >= this.#ballastBytes * 2
+    if (isSpacious) this.#holdBallast(this.#ballastBytes)
+  }
+
+  retakeBallast(): void {
+    this.#holdBallast(Math.min(this.#ballastBytes, this.freeBytes()))
+  }
+
+  #holdBallast(bytes: number): void {
+    const held = statSync(this.#ballastPath, { throwIfNoEntry: false })?.size ?? 0
+    if (held >= bytes) return
+    try {
+      // Zeros that are written hold the space; a hole would not.
+      writeFileSync(this.#ballastPath, new Uint8Array(bytes), { mode: 0o600 })
+    } catch (error) {
+      if (!isOutOfSpace(error)) throw error // somebody else took the space: what is held is held
+    }
+  }
+
+  [Symbol.dispose](): void {
+    // The socket's file is the gateway's; should that have been killed, it is still ours to tidy.
+    rmSync(this.socketPath, { force: true })
+    // The lock's file stays: whoever waits for it may have it open already.
+    ftruncateSync(this.lockFd, 0)
+    closeSync(this.lockFd)
+  }
+}
+
+function isOutOfSpace(error: unknown): boolean {
+  return isErrno(error, "ENOSPC", "EDQUOT")
+}
+
+function holder(lockPath: string): string {
+  try {
+    const pid = /"pid":(\d+)/.exec(readFileSync(lockPath, "utf8"))?.[1]
+    return pid === undefined ? "" : ` (pid ${pid})`
+  } catch {
+    return "" // it ended this very moment: trying again is all there is to say
+  }
+}
+
+/** What root writes into somebody's folder is theirs to read, and to remove. */
+export function giveToOwnerOfFolder(path: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(path))
+  if (uid !== 0) chownSync(path, uid, gid)
+}

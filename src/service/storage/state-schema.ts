@@ -1,0 +1,67 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { z } from "zod"
+import { isErrno } from "../../lib/errno.ts"
+import { fail, ok, type Result } from "../../lib/result.ts"
+
+/**
+ * What the files of a state directory mean, as a number. Directories were made before they were
+ * numbered; what is in those is the first version. The journal has a number of its own besides.
+ */
+const migrations: ReadonlyArray<(directory: string) => void> = [
+  () => undefined, // 0 → 1: nothing but the number
+]
+export const stateSchema = migrations.length
+
+const Schema = z.object({ schema: z.int().min(0), written_by: z.string() })
+
+/** Why this program cannot use a directory; null when it can. */
+export function stateProblem(directory: string, version: string): string | null {
+  const found = readSchema(schemaPath(directory))
+  if (!found.ok) return found.failure
+  const { schema, written_by } = found.value
+  if (schema <= stateSchema) return null
+  return (
+    `The state directory ${directory} has version ${schema}, written by cc-executor ` +
+    `${written_by}, and this program (${version}) knows only up to ${stateSchema}. ` +
+    "Run the newer one, or choose another directory with --state-dir."
+  )
+}
+
+/** Brings a directory up to date; the failure is a sentence for whoever started the service. */
+export function migrateState(directory: string, version: string): Result<null, string> {
+  const problem = stateProblem(directory, version)
+  if (problem !== null) return fail(problem)
+  const path = schemaPath(directory)
+  const found = readSchema(path)
+  const schema = found.ok ? found.value.schema : 0
+  for (const migrate of migrations.slice(schema)) migrate(directory)
+  if (schema < stateSchema) {
+    const text = JSON.stringify({ schema: stateSchema, written_by: version })
+    writeFileSync(`${path}.new`, text, { mode: 0o600 })
+    renameSync(`${path}.new`, path)
+  }
+  return ok(null)
+}
+
+function schemaPath(directory: string): string {
+  return join(directory, "schema.json")
+}
+
+function readSchema(path: string): Result<z.infer<typeof Schema>, string> {
+  try {
+    const read = Schema.safeParse(JSON.parse(readFileSync(path, "utf8")))
+    return read.success ? ok(read.data) : fail(unreadable(path))
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return ok({ schema: 0, written_by: "an earlier version" })
+    if (error instanceof SyntaxError) return fail(unreadable(path))
+    throw error
+  }
+}
+
+function unreadable(path: string): string {
+  return (
+    `The file ${path}, which says what version the state directory has, cannot be understood. ` +
+    "If nothing newer has used this directory, remove the file; else restore it from a backup."
+  )
+}

@@ -1,0 +1,90 @@
+import type { ExecutionId } from "../../../../execution/id.ts"
+import type { Position, TranscriptFacts } from "../../../../execution/record.ts"
+import type { Place, ReadOutcome, TranscriptReader } from "../../../gateway/ports.ts"
+import {
+  filesOf,
+  readSegmentHeader,
+  segmentNumbers,
+  type TranscriptFiles,
+} from "../segment-files.ts"
+import { PieceReader } from "./read-piece.ts"
+import { seekTail, seekTailBytes, seekTime } from "./seek.ts"
+import { verifyTranscript } from "./verify.ts"
+
+/** Reads transcripts below a directory, alongside whoever writes them; it changes nothing there. */
+export function createTranscriptReader(directory: string): TranscriptReader {
+  const pieces = new PieceReader()
+  const files = (id: ExecutionId) => filesOf(directory, id)
+  return {
+    read: (id, place, facts, mostBytes) => readPiece(pieces, files(id), place, facts, mostBytes),
+    tail: (id, facts, back) =>
+      "lines" in back
+        ? seekTail(files(id), facts, back.lines)
+        : seekTailBytes(files(id), facts, back.bytes),
+    since: (id, facts, time) => seekTime(files(id), facts, time),
+    verify: (id, facts, claim) => verifyTranscript(files(id), facts, claim),
+  }
+}
+
+function readPiece(
+  pieces: PieceReader,
+  files: TranscriptFiles,
+  place: Place,
+  facts: TranscriptFacts,
+  mostBytes?: number,
+): ReadOutcome {
+  const { start, end } = facts
+  // A cursor can be ahead of the facts: of a gateway that was restarted, until the next are told.
+  if (place.sequence >= end.sequence) return { kind: "at-end" }
+  if (place.sequence < start.sequence) return { kind: "forgotten", next: placeAt(start) }
+  const { sequence } = place
+  if (isPast(place, end)) return { kind: "damaged", sequence, why: "no record begins here" }
+
+  // At the end of a segment that is forgotten is at the start of the one after it.
+  const from = place.segment < start.segment ? placeAt(start) : place
+  const outcome = pieces.read(files, from, facts, mostBytes)
+  switch (outcome.kind) {
+    case "piece":
+      return outcome
+    case "damaged":
+      return { kind: "damaged", sequence, why: outcome.why }
+    case "missing":
+      return afterMissing(pieces, files, from, facts, mostBytes)
+  }
+}
+
+/**
+ * The writer forgets from the front and may be ahead of the facts, so a segment that is missing
+ * before the oldest one there was forgotten. Missing among others, it was lost.
+ */
+function afterMissing(
+  pieces: PieceReader,
+  files: TranscriptFiles,
+  place: Place,
+  facts: TranscriptFacts,
+  mostBytes?: number,
+): ReadOutcome {
+  const { sequence } = place
+  const [oldest] = segmentNumbers(files) ?? []
+  if (oldest === undefined) return { kind: "expired" }
+  if (oldest <= place.segment) return { kind: "damaged", sequence, why: "a segment is missing" }
+  const header = readSegmentHeader(files, oldest)
+  if (header === "missing") return afterMissing(pieces, files, place, facts, mostBytes)
+  if (header === "damaged" || header.sequence < sequence) {
+    return { kind: "damaged", sequence, why: "the oldest segment is damaged" }
+  }
+  const start = { segment: oldest, offset: 0, sequence: header.sequence, lines: header.lines }
+  return header.sequence === sequence
+    ? readPiece(pieces, files, placeAt(start), { ...facts, start }, mostBytes)
+    : { kind: "forgotten", next: placeAt(start) }
+}
+
+function isPast(place: Place, end: Position): boolean {
+  const { segment, offset } = place
+  return segment > end.segment || (segment === end.segment && offset >= end.offset)
+}
+
+function placeAt(position: Position): Place {
+  const { segment, offset, sequence, lines } = position
+  return { segment, offset, sequence, lines, inside: 0 }
+}

@@ -1,0 +1,164 @@
+import type { Position, StreamName, TranscriptFacts } from "../../../../execution/record.ts"
+import { maxPayloadBytes } from "../../../../execution/record.ts"
+import type { Place } from "../../../gateway/ports.ts"
+import type { RecordHeader, SegmentHeader } from "../format.ts"
+import { recordFieldBytes, recordOverheadBytes } from "../format.ts"
+import { afterLineEnds, countLineEnds, lineEnd } from "../line-ends.ts"
+import { readAt, readSegmentHeader, segmentPath, type TranscriptFiles } from "../segment-files.ts"
+import { scanSegment } from "./record-scan.ts"
+
+/**
+ * Places found by what is there, not by a cursor. Where segments are gone or damaged the oldest
+ * place is the answer: reading from there says what happened.
+ */
+
+/** The beginning of the line so many lines before the end; an unfinished last line is a line. */
+export function seekTail(files: TranscriptFiles, facts: TranscriptFacts, lines: number): Place {
+  if (lines <= 0) return placeAt(facts.end)
+  const unfinished = endsInsideLine(files, facts) ? 1 : 0
+  return afterLine(files, facts, facts.end.lines + unfinished - lines)
+}
+
+/** The byte so many bytes before the end, wherever that is in a line. */
+export function seekTailBytes(
+  files: TranscriptFiles,
+  facts: TranscriptFacts,
+  bytes: number,
+): Place {
+  const sequence = facts.end.sequence - bytes
+  if (bytes <= 0) return placeAt(facts.end)
+  if (sequence <= facts.start.sequence) return placeAt(facts.start)
+  const number = lastSegment(facts, (candidate) => {
+    const header = readSegmentHeader(files, candidate)
+    return typeof header === "string" ? header === "missing" : header.sequence <= sequence
+  })
+  const segment = readSegmentHeader(files, number)
+  if (typeof segment === "string") return placeAt(facts.start)
+  for (const { header, at } of scanSegment(files, segment, facts.end)) {
+    if (header.kind === "resize" || at.sequence + header.length <= sequence) continue
+    const inside = sequence - at.sequence
+    const lines = countLineEnds(readPayload(files, header, at).subarray(0, inside))
+    return placeInside(header, at, inside, at.lines + lines)
+  }
+  return placeAt(facts.end)
+}
+
+/** The first record at or after a time. */
+export function seekTime(files: TranscriptFiles, facts: TranscriptFacts, time: Date): Place {
+  const timeMs = time.getTime()
+  const number = lastSegment(facts, (candidate) => {
+    const header = readSegmentHeader(files, candidate)
+    if (typeof header === "string") return header === "missing"
+    for (const first of scanSegment(files, header, facts.end)) return first.header.timeMs < timeMs
+    return false
+  })
+  for (let segment = number; segment <= facts.end.segment; segment += 1) {
+    const header = readSegmentHeader(files, segment)
+    if (typeof header === "string") return placeAt(facts.start)
+    for (const record of scanSegment(files, header, facts.end)) {
+      if (record.header.timeMs >= timeMs) return placeAt(record.at)
+    }
+  }
+  return placeAt(facts.end)
+}
+
+/**
+ * Where in the order of both streams a byte of one stream is; null when it is not kept any more.
+ */
+export function locateByte(
+  files: TranscriptFiles,
+  facts: TranscriptFacts,
+  stream: StreamName,
+  offset: number,
+): { sequence: number; timeMs: number } | null {
+  const number = lastSegment(facts, (candidate) => {
+    const header = readSegmentHeader(files, candidate)
+    return typeof header === "string" ? header === "missing" : header[stream].bytes <= offset
+  })
+  const segment = readSegmentHeader(files, number)
+  if (typeof segment === "string") return null
+  let streamBytes = segment[stream].bytes
+  for (const { header, at } of scanSegment(files, segment, facts.end)) {
+    if (header.kind !== stream) continue
+    if (offset < streamBytes + header.length) {
+      return { sequence: at.sequence + offset - streamBytes, timeMs: header.timeMs }
+    }
+    streamBytes += header.length
+  }
+  return null
+}
+
+/** The place directly after a line end, counted from the beginning of everything. */
+function afterLine(files: TranscriptFiles, facts: TranscriptFacts, line: number): Place {
+  if (line <= facts.start.lines) return placeAt(facts.start)
+  if (line > facts.end.lines) return placeAt(facts.end)
+  const number = lastSegment(facts, (candidate) => {
+    const header = readSegmentHeader(files, candidate)
+    return typeof header === "string" ? header === "missing" : header.lines < line
+  })
+  const segment = readSegmentHeader(files, number)
+  if (typeof segment === "string") return placeAt(facts.start)
+  for (const { header, at } of scanSegment(files, segment, facts.end)) {
+    if (at.lines + header.lines < line) continue
+    const inside = afterLineEnds(readPayload(files, header, at), line - at.lines)
+    return placeInside(header, at, inside, line)
+  }
+  return placeAt(facts.start)
+}
+
+function placeInside(header: RecordHeader, at: Position, inside: number, lines: number): Place {
+  const sequence = at.sequence + inside
+  return inside < header.length
+    ? { segment: at.segment, offset: at.offset, sequence, lines, inside }
+    : {
+        segment: at.segment,
+        offset: at.offset + recordOverheadBytes + header.length,
+        sequence,
+        lines,
+        inside: 0,
+      }
+}
+
+function endsInsideLine(files: TranscriptFiles, facts: TranscriptFacts): boolean {
+  for (let number = facts.end.segment; number >= facts.start.segment; number -= 1) {
+    const segment = readSegmentHeader(files, number)
+    if (typeof segment === "string") return false
+    const last = lastOutput(files, segment, facts.end)
+    if (last !== null) return last !== lineEnd
+  }
+  return false
+}
+
+function lastOutput(files: TranscriptFiles, segment: SegmentHeader, end: Position): number | null {
+  let lastByteAt: number | null = null
+  for (const { header, at } of scanSegment(files, segment, end)) {
+    if (header.kind !== "resize") lastByteAt = at.offset + recordFieldBytes + header.length - 1
+  }
+  if (lastByteAt === null) return null
+  const byte = new Uint8Array(1)
+  readAt(segmentPath(files, segment.number), byte, 0, 1, lastByteAt)
+  return byte[0] ?? null
+}
+
+function readPayload(files: TranscriptFiles, header: RecordHeader, at: Position): Uint8Array {
+  const bytes = new Uint8Array(Math.min(header.length, maxPayloadBytes))
+  readAt(segmentPath(files, at.segment), bytes, 0, bytes.length, at.offset + recordFieldBytes)
+  return bytes
+}
+
+/** The last segment of which something holds that held of all before it; the first if of none. */
+function lastSegment(facts: TranscriptFacts, holds: (segment: number) => boolean): number {
+  let low = facts.start.segment
+  let high = facts.end.segment
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (holds(middle)) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+function placeAt(position: Position): Place {
+  const { segment, offset, sequence, lines } = position
+  return { segment, offset, sequence, lines, inside: 0 }
+}

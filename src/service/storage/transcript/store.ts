@@ -1,0 +1,47 @@
+import { mkdirSync, readdirSync, rmSync } from "node:fs"
+import { ExecutionId } from "../../../execution/id.ts"
+import type { RecordedTotals, TranscriptStore } from "../../keeper/ports.ts"
+import { fileSize, filesOf, segmentNumbers, segmentPath } from "./segment-files.ts"
+import { createRecordBuffer } from "./write/record-buffer.ts"
+import { recoverTranscript } from "./write/recover.ts"
+import { resumeWriting } from "./write/resume.ts"
+import { createTranscriptWriter } from "./write/writer.ts"
+
+/** Transcripts below one directory, each in a directory of its execution's name. */
+export function createTranscriptStore(directory: string): TranscriptStore {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const totals = noTotals()
+  const shared = { buffer: createRecordBuffer(), totals }
+  let resumed: Promise<unknown> = Promise.resolve()
+  return {
+    totals,
+    create: (id, budget, onForget) =>
+      createTranscriptWriter(filesOf(directory, id), budget, shared, onForget),
+    // One after the other: going through one takes half a mebibyte and all of a processor.
+    resume(id, budget, handed, onForget) {
+      const files = filesOf(directory, id)
+      const writing = resumed.then(() => resumeWriting(files, handed))
+      resumed = writing.catch(() => undefined) // whoever wanted that one is told
+      return writing.then((written) =>
+        createTranscriptWriter(files, budget, shared, onForget, written),
+      )
+    },
+    recover: (id) => recoverTranscript(filesOf(directory, id)),
+    remove(id) {
+      // What is about to be deleted with all that is in it must be the name of one transcript.
+      const files = filesOf(directory, ExecutionId.parse(id))
+      rmSync(files.directory, { recursive: true, force: true })
+    },
+    all: () => readdirSync(directory).filter((name) => ExecutionId.safeParse(name).success),
+    bytesOnDisk(id) {
+      const files = filesOf(directory, id)
+      const sizes = (segmentNumbers(files) ?? []).map((n) => fileSize(segmentPath(files, n)) ?? 0)
+      return sizes.reduce((sum, size) => sum + size, 0)
+    },
+  }
+}
+
+export function noTotals(): RecordedTotals {
+  const nothing = () => ({ bytes: 0, lines: 0 })
+  return { stdout: nothing(), stderr: nothing(), forgotten: nothing(), unrecorded: nothing() }
+}

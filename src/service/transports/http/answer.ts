@@ -1,0 +1,42 @@
+import type { Result } from "../../../lib/result.ts"
+import { type Failure, wireCodes, wireError } from "../../../protocol/failure.ts"
+
+/** A failure for which HTTP may have a more fitting status than its reason's usual one. */
+export type HttpFailure = Failure & { httpStatus?: number }
+
+/** The success as JSON, the failure as an error. */
+export function answer<Value>(
+  result: Result<Value, HttpFailure>,
+  bodyOf: (value: Value) => unknown = (value) => value,
+): Response {
+  return result.ok ? Response.json(bodyOf(result.value)) : refuse(result.failure)
+}
+
+export function refuse(refused: HttpFailure, headers: Record<string, string> = {}): Response {
+  return refuseIn({}, refused, headers)
+}
+
+/** The error among other fields, where something else than this API is spoken. */
+export function refuseIn(
+  fields: Record<string, unknown>,
+  refused: HttpFailure,
+  headers: Record<string, string> = {},
+): Response {
+  const status = refused.httpStatus ?? wireCodes(refused.reason).http
+  const response = Response.json({ ...fields, error: wireError(refused) }, { status, headers })
+  const retryAfter = refused.details?.["retry_after"]
+  if (typeof retryAfter === "number") {
+    response.headers.set("Retry-After", String(Math.ceil(retryAfter)))
+  }
+  if (status === 401) response.headers.set("WWW-Authenticate", "Bearer")
+  refusals.set(response, refused)
+  return response
+}
+
+/** Why a response refuses, null when it does not. */
+export function refusalIn(response: Response): HttpFailure | null {
+  return refusals.get(response) ?? null
+}
+
+// Routes answer with a response and no more; for the audit trail it has to be known which it is.
+const refusals = new WeakMap<Response, HttpFailure>()

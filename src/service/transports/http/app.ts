@@ -1,0 +1,158 @@
+import { Hono, type MiddlewareHandler } from "hono"
+import type { Caller } from "../../access/caller.ts"
+import type { Tarpit } from "../../access/penalties.ts"
+import type { Operations, Refusals } from "../../gateway/ports.ts"
+import { refuse } from "./answer.ts"
+import type { Endpoint } from "./endpoint.ts"
+import { endpoints } from "./endpoints.ts"
+import { respondToMcp, type ServeMcp } from "./mcp-route.ts"
+import { bodyBudget, bodyLimit } from "./middleware/bodies.ts"
+import { originCheck } from "./middleware/origin-check.ts"
+import {
+  holdRefusals,
+  refusalAudit,
+  rpcRefusals,
+  thrownError,
+  unknownRoute,
+} from "./middleware/refusals.ts"
+import { requestId, requestLog } from "./middleware/request-log.ts"
+import { headRequest, securityHeaders } from "./middleware/security-headers.ts"
+import { openApiDocument } from "./open-api.ts"
+import {
+  type After,
+  type Answered,
+  type CallerOf,
+  connectionOf,
+  type Health,
+  type HttpContext,
+  type HttpEnvironment,
+  type HttpLog,
+  type Metrics,
+  type Passed,
+  type RoutePorts,
+} from "./ports.ts"
+import { type StreamLimits, StreamPlaces } from "./streams/stream-places.ts"
+
+export type HttpAppOptions = {
+  operations: Operations
+  health: Health
+  metrics: Metrics
+  callerOf: CallerOf
+  log: HttpLog
+  refusals: Refusals
+  version: string
+  maxMessageBytes: number
+  /** By which the service may be reached, besides loopback: see `checkOrigin`. */
+  allowedHosts: readonly string[]
+  allowedOrigins: readonly string[]
+  streams: StreamLimits
+  tarpit: Pick<Tarpit, "hold">
+  /** Gives out tickets: see `Tickets`. */
+  issueTicket: (caller: Caller) => string
+  /** MCP over HTTP, at `/mcp`. */
+  mcp: ServeMcp
+  after?: After
+  passed?: Passed
+  answered?: Answered
+}
+
+/**
+ * The HTTP API. Whoever serves it bounds the time for a request to arrive, and lets answers take
+ * theirs (see `Connection`); `development: false`, else Bun prints why it aborted a stream.
+ */
+export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
+  const { operations, health, metrics, callerOf, log, version } = options
+  const { after = afterTimer, passed = () => undefined } = options
+  let document: Record<string, unknown> | null = null
+  const { issueTicket } = options
+  const ports = {
+    operations,
+    health,
+    metrics,
+    after,
+    passed,
+    version,
+    // Made when it is first asked for: it takes ten milliseconds, and most services never are.
+    document: () => (document ??= openApiDocument(endpoints, version)),
+    issueTicket,
+  }
+  const places = new StreamPlaces(options.streams)
+
+  const app = new Hono<HttpEnvironment>()
+  app.use(requestId, requestLog(log, options.answered), securityHeaders, headRequest)
+  app.use(holdRefusals(options.tarpit), refusalAudit(options.refusals), originCheck(options))
+  const limitBody = bodyLimit(options.maxMessageBytes)
+  const budgetBodies = bodyBudget(options.maxMessageBytes)
+  for (const endpoint of endpoints) {
+    // Nothing is read of what a stranger sends, except where strangers may ask.
+    const { method, path } = endpoint
+    const known = authenticate(endpoint, callerOf)
+    app.on(method, path, known, budgetBodies, limitBody, (c) => respond(c, endpoint, ports, places))
+  }
+  const mcp = { serve: options.mcp, places, after }
+  const known = authenticate({ access: "caller", operationId: "mcp" }, callerOf)
+  app.on(["GET", "POST", "DELETE"], "/mcp", rpcRefusals, known, budgetBodies, limitBody, (c) =>
+    respondToMcp(c, knownCaller(c, "mcp"), mcp),
+  )
+  app.notFound(unknownRoute)
+  app.onError(thrownError(log))
+  return app
+}
+
+function authenticate(
+  endpoint: Pick<Endpoint, "access" | "operationId">,
+  callerOf: CallerOf,
+): MiddlewareHandler<HttpEnvironment> {
+  return async (c, next) => {
+    const caller = await callerOf(c.req.raw, connectionOf(c))
+    const principal = caller.ok ? caller.value.principal : null
+    const { operationId: method } = endpoint
+    c.set("asked", { principal, method, executionId: c.req.param("id") })
+    if (!caller.ok && endpoint.access === "caller") return refuse(caller.failure)
+    c.set("caller", caller.ok ? caller.value : null)
+    return next()
+  }
+}
+
+async function respond(
+  c: HttpContext,
+  endpoint: Endpoint,
+  ports: Omit<RoutePorts, "place">,
+  places: StreamPlaces,
+): Promise<Response> {
+  const caller = c.get("caller")
+  // Hono keeps it for whoever reads it.
+  if (endpoint.body !== undefined && c.req.raw.body !== null) await c.req.arrayBuffer()
+  const connection = connectionOf(c)
+  connection.hasArrived?.()
+  using place = new DisposableStack()
+  if (endpoint.streams === true && caller !== null) {
+    const taken = places.take(caller)
+    if (!taken.ok) return refuse(taken.failure)
+    place.use(taken.value)
+  }
+  try {
+    const response = await answerOf(c, endpoint, { ...ports, place })
+    // A body that goes on has taken the place with it; nothing follows it on this connection.
+    if (place.disposed) response.headers.set("Connection", "close")
+    return response
+  } finally {
+    if (!place.disposed) connection.hasAnswered?.()
+  }
+}
+
+function answerOf(c: HttpContext, endpoint: Endpoint, ports: RoutePorts) {
+  if (endpoint.access === "anyone") return endpoint.respond(c, ports, c.get("caller"))
+  return endpoint.respond(c, ports, knownCaller(c, endpoint.operationId))
+}
+
+function knownCaller(c: HttpContext, operationId: string): Caller {
+  const caller = c.get("caller")
+  if (caller === null) throw new Error(`${operationId} has nobody who asks`)
+  return caller
+}
+
+export const afterTimer: After = (delayMs, run) => {
+  const timer = setTimeout(run, delayMs)
+  return { [Symbol.dispose]: () => clearTimeout(timer) }
+}

@@ -1,0 +1,58 @@
+import type { ErrorHandler, MiddlewareHandler, NotFoundHandler } from "hono"
+import { failure } from "../../../../protocol/failure.ts"
+import { addressOf } from "../../../access/identify.ts"
+import type { Tarpit } from "../../../access/penalties.ts"
+import type { Refusals } from "../../../gateway/ports.ts"
+import { refusalIn, refuse, refuseIn } from "../answer.ts"
+import { connectionOf, type HttpEnvironment, type HttpLog } from "../ports.ts"
+
+/** Where JSON-RPC is spoken, what is refused before it is read is refused in its form too. */
+export const rpcRefusals: MiddlewareHandler<HttpEnvironment> = async (c, next) => {
+  await next()
+  const refused = refusalIn(c.res)
+  if (refused === null) return
+  c.res = undefined // else Hono makes a third response, with the headers of both
+  c.res = refuseIn({ jsonrpc: "2.0", id: null }, refused)
+}
+
+/** Every refusal of every route, and of what stands before them, is told from here. */
+export function refusalAudit(refusals: Refusals): MiddlewareHandler<HttpEnvironment> {
+  return async (c, next) => {
+    await next()
+    const refused = refusalIn(c.res)
+    if (refused === null) return
+    // A body that broke off because its sender went away was not refused.
+    if (refused.reason === "INTERNAL" && c.req.raw.signal.aborted) return
+    // Before it came to a route, no more is known than this.
+    const asked = c.get("asked") ?? { principal: null, method: c.req.raw.method }
+    const { peer } = connectionOf(c)
+    const address = peer === undefined ? "unknown" : addressOf(peer)
+    refusals.refused({ ...asked, address, via: "http", failure: refused })
+  }
+}
+
+/** Who asks too fast waits for the answer that says so, wherever it was found out. */
+export function holdRefusals(tarpit: Pick<Tarpit, "hold">): MiddlewareHandler<HttpEnvironment> {
+  return async (c, next) => {
+    await next()
+    const refused = refusalIn(c.res)
+    if (refused !== null) await tarpit.hold(refused)
+  }
+}
+
+/** What was thrown is a bug: told in full to the log, and to the caller only that it happened. */
+export function thrownError(log: HttpLog): ErrorHandler<HttpEnvironment> {
+  return (error, c) => {
+    const requestId = c.get("requestId")
+    // A body that breaks off because its sender went away is nobody's bug.
+    if (c.req.raw.signal.aborted) log.debug({ requestId }, "http request was aborted")
+    else log.error({ requestId, err: error }, "http request threw")
+    const message = `Something went wrong here. The log has more about request ${requestId}.`
+    return refuse(failure("INTERNAL", message, { request_id: requestId }))
+  }
+}
+
+export const unknownRoute: NotFoundHandler<HttpEnvironment> = (c) => {
+  const message = `There is no ${c.req.raw.method} ${c.req.path}: see /openapi.json.`
+  return refuse(failure("METHOD_NOT_FOUND", message))
+}

@@ -1,0 +1,29 @@
+import type { MiddlewareHandler } from "hono"
+import type { HttpEnvironment } from "../ports.ts"
+
+// Whatever a child writes is served as it is: no browser may run it, guess its type or keep it.
+const headers = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+}
+
+/** Only where a route has not said otherwise: a page needs a policy of its own. */
+export const securityHeaders: MiddlewareHandler<HttpEnvironment> = async (c, next) => {
+  await next()
+  for (const [name, value] of Object.entries(headers)) {
+    if (!c.res.headers.has(name)) c.res.headers.set(name, value)
+  }
+}
+
+/**
+ * Hono answers HEAD with what GET would, and drops the body without cancelling it: a stream would
+ * keep its feed for ever.
+ */
+export const headRequest: MiddlewareHandler<HttpEnvironment> = async (c, next) => {
+  await next()
+  if (c.req.raw.method === "HEAD") await c.res.body?.cancel()
+}

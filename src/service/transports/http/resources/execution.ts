@@ -1,0 +1,78 @@
+import { ExecutionView, viewOf } from "../../../../protocol/execution-view.ts"
+import { ControlParams, ControlResult, methods } from "../../../../protocol/methods.ts"
+import { answer, refuse } from "../answer.ts"
+import { type Endpoint, json } from "../endpoint.ts"
+import { bodyOf, readExecutionId, readParams } from "../request.ts"
+
+export const getExecution: Endpoint = {
+  method: "get",
+  path: "/executions/:id",
+  access: "caller",
+  operationId: "status",
+  summary: "Show an execution",
+  responses: { 200: { description: "As it is now.", content: json("Execution", ExecutionView) } },
+  refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND"],
+  async respond(c, { operations }, caller) {
+    const id = readExecutionId(c)
+    if (!id.ok) return refuse(id.failure)
+    return answer(await operations.status(caller, id.value), viewOf)
+  },
+}
+
+export const deleteExecution: Endpoint = {
+  method: "delete",
+  path: "/executions/:id",
+  access: "caller",
+  operationId: "remove",
+  summary: "Forget an ended execution and its transcript",
+  responses: {
+    200: { description: "It is gone.", content: json("Nothing", methods.remove.result) },
+  },
+  refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
+  async respond(c, { operations }, caller) {
+    const id = readExecutionId(c)
+    if (!id.ok) return refuse(id.failure)
+    return answer(await operations.remove(caller, id.value))
+  },
+}
+
+export const postControl: Endpoint = {
+  method: "post",
+  path: "/executions/:id/control",
+  access: "caller",
+  operationId: "control",
+  summary: "Pause, resume, cancel or signal an execution",
+  description: "The answer to `CANCEL` comes when the whole process tree is gone.",
+  body: json("ControlRequest", bodyOf(ControlParams)),
+  responses: {
+    200: { description: "It was done.", content: json("ControlResult", ControlResult) },
+  },
+  refusals: ["PARSE_ERROR", "INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
+  async respond(c, { operations }, caller) {
+    const id = readExecutionId(c)
+    if (!id.ok) return refuse(id.failure)
+    const params = await readParams(c, ControlParams)
+    if (!params.ok) return refuse(params.failure)
+    const { type, signal } = params.value
+    return answer(await operations.control(caller, id.value, { type, signal }))
+  },
+}
+
+export const postResize: Endpoint = {
+  method: "post",
+  path: "/executions/:id/resize",
+  access: "caller",
+  operationId: "resize",
+  summary: "Change the size of an execution's terminal",
+  body: json("ResizeRequest", bodyOf(methods.resize.params)),
+  responses: {
+    200: { description: "The child was told.", content: json("Nothing", methods.resize.result) },
+  },
+  refusals: ["PARSE_ERROR", "INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
+  async respond(c, { operations }, caller) {
+    const params = await readParams(c, methods.resize.params)
+    if (!params.ok) return refuse(params.failure)
+    const { execution_id, ...size } = params.value
+    return answer(await operations.resize(caller, execution_id, size))
+  },
+}

@@ -1,0 +1,101 @@
+import { z } from "zod"
+import { fail, type Result } from "../../../../lib/result.ts"
+import { ExecuteParams, ExecuteResult, executeResultOf } from "../../../../protocol/execute.ts"
+import { failure } from "../../../../protocol/failure.ts"
+import { methods } from "../../../../protocol/methods.ts"
+import type { PolicyKind } from "../../../../protocol/notifications.ts"
+import { answer, type HttpFailure, refuse } from "../answer.ts"
+import { type Endpoint, json } from "../endpoint.ts"
+import type { HttpContext } from "../ports.ts"
+import { labelsInQuery, numberInQuery, readLabels } from "../query-fields.ts"
+import { parse, readJsonObject, readQuery } from "../request.ts"
+
+const started = {
+  headers: { Location: "the execution's own address" },
+  content: json("ExecuteResult", ExecuteResult),
+}
+
+export const postExecutions: Endpoint = {
+  method: "post",
+  path: "/executions",
+  access: "caller",
+  operationId: "execute",
+  summary: "Start an execution",
+  description:
+    "Answers when it was started or queued; its output is read from `/executions/{id}/output`. " +
+    "`encoding` and `acknowledges` have no meaning here. `on_disconnect: cancel` is refused: it " +
+    "stops an execution when the connection that started it is lost, and over HTTP none stays.",
+  requestHeaders: { "Idempotency-Key": "the same as `idempotency_key` in the body" },
+  body: json("ExecuteRequest", ExecuteParams),
+  responses: {
+    201: { description: "It was started or queued.", ...started },
+    200: { description: "The idempotency key found this one, started earlier.", ...started },
+  },
+  refusals: [
+    "PARSE_ERROR",
+    "INVALID_PARAMS",
+    "SECURITY_DENIED",
+    "SPAWN_FAILED",
+    "AT_CAPACITY",
+    "IDEMPOTENCY_MISMATCH",
+    "DISK_FULL",
+    "SHUTTING_DOWN",
+  ],
+  async respond(c, { operations }, caller) {
+    const params = await readExecuteParams(c, operations.policy)
+    if (!params.ok) return refuse(params.failure)
+    const answered = await operations.execute(caller, params.value, false)
+    if (!answered.ok) return refuse(answered.failure)
+    const { record, repeated } = answered.value
+    const result = executeResultOf(record, repeated)
+    if (!result.ok) return refuse(result.failure)
+    const headers = { Location: `/executions/${record.id}` }
+    return Response.json(result.value, { status: repeated ? 200 : 201, headers })
+  },
+}
+
+async function readExecuteParams(
+  c: HttpContext,
+  policy: PolicyKind,
+): Promise<Result<ExecuteParams, HttpFailure>> {
+  const body = await readJsonObject(c)
+  if (!body.ok) return body
+  const key = c.req.header("idempotency-key")
+  const keyInBody = body.value["idempotency_key"]
+  if (key !== undefined && keyInBody !== undefined && key !== keyInBody) {
+    const message = "Idempotency-Key and `idempotency_key` differ: give one of them."
+    return fail(failure("INVALID_PARAMS", message))
+  }
+  const withKey = key === undefined ? body.value : { ...body.value, idempotency_key: key }
+  const params = parse(ExecuteParams, withKey, policy)
+  if (!params.ok || params.value.on_disconnect === "keep") return params
+  const message = "`on_disconnect: cancel` needs a connection to watch: use the WebSocket."
+  return fail(failure("INVALID_PARAMS", message))
+}
+
+const { state, limit, cursor } = methods.list.params.unwrap().shape
+const ListQuery = z.object({ state, limit: numberInQuery(limit), cursor, label: labelsInQuery })
+
+export const getExecutions: Endpoint = {
+  method: "get",
+  path: "/executions",
+  access: "caller",
+  operationId: "list",
+  summary: "List executions, the newest first",
+  query: ListQuery,
+  responses: {
+    200: {
+      description: "A page of them; `cursor` is there when another follows.",
+      content: json("ExecutionList", methods.list.result),
+    },
+  },
+  refusals: ["INVALID_PARAMS"],
+  async respond(c, { operations }, caller) {
+    const query = readQuery(c, ListQuery)
+    if (!query.ok) return refuse(query.failure)
+    const { label, ...rest } = query.value
+    const labels = readLabels(label)
+    if (!labels.ok) return refuse(labels.failure)
+    return answer(await operations.list(caller, { ...rest, labels: labels.value }))
+  },
+}

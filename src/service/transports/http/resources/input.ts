@@ -1,0 +1,75 @@
+import { z } from "zod"
+import { fail, ok, type Result } from "../../../../lib/result.ts"
+import { failure } from "../../../../protocol/failure.ts"
+import { InputParams, InputResult, maxInputBytes } from "../../../../protocol/methods.ts"
+import type { Operations } from "../../../gateway/ports.ts"
+import { answer, type HttpFailure, refuse } from "../answer.ts"
+import { type Endpoint, json } from "../endpoint.ts"
+import type { HttpContext } from "../ports.ts"
+import { booleanInQuery, numberInQuery } from "../query-fields.ts"
+import { bodyOf, mediaType, readExecutionId, readParams, readQuery } from "../request.ts"
+
+const fields = InputParams.shape
+const InputQuery = z.object({
+  end: booleanInQuery(fields.end).describe(
+    "with raw bytes: close the child's standard input afterwards",
+  ),
+  offset: numberInQuery(fields.offset).describe("with raw bytes: bytes sent before"),
+})
+
+export const postInput: Endpoint = {
+  method: "post",
+  path: "/executions/:id/input",
+  access: "caller",
+  operationId: "input",
+  summary: "Write to an execution's standard input",
+  description: "At most 1 MiB at once; answers when the child's pipe has taken it.",
+  query: InputQuery,
+  body: {
+    ...json("InputRequest", bodyOf(InputParams)),
+    "application/octet-stream": "bytes",
+  },
+  responses: { 200: { description: "It was taken.", content: json("InputResult", InputResult) } },
+  refusals: ["PARSE_ERROR", "INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
+  async respond(c, { operations }, caller) {
+    const id = readExecutionId(c)
+    if (!id.ok) return refuse(id.failure)
+    const input = await readInput(c)
+    if (!input.ok) return refuse(input.failure)
+    if (input.value.data.length > maxInputBytes) return refuse(tooMuch)
+    return answer(await operations.input(caller, id.value, input.value))
+  },
+}
+
+type Input = Parameters<Operations["input"]>[2]
+
+async function readInput(c: HttpContext): Promise<Result<Input, HttpFailure>> {
+  if (mediaType(c) === "application/octet-stream") {
+    const query = readQuery(c, InputQuery)
+    if (!query.ok) return query
+    return ok({ data: new Uint8Array(await c.req.arrayBuffer()), ...query.value })
+  }
+  const params = await readParams(c, InputParams)
+  if (!params.ok) return params
+  const { data, encoding, end, offset } = params.value
+  const bytes = encoding === "utf8" ? new TextEncoder().encode(data) : fromBase64(data)
+  return bytes === null ? fail(notBase64) : ok({ data: bytes, end, offset })
+}
+
+const tooMuch: HttpFailure = {
+  ...failure("INVALID_PARAMS", "Input is at most 1 MiB at once: send it in parts.", {
+    limit_bytes: maxInputBytes,
+  }),
+  httpStatus: 413,
+}
+
+const notBase64 = failure("INVALID_PARAMS", "`data` is not base64, as `encoding` says it is.")
+
+function fromBase64(text: string): Input["data"] | null {
+  try {
+    return Uint8Array.fromBase64(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}

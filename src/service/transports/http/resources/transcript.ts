@@ -1,0 +1,88 @@
+import { z } from "zod"
+import { SignedReceipt } from "../../../../execution/receipt.ts"
+import { methods } from "../../../../protocol/methods.ts"
+import { answer, refuse } from "../answer.ts"
+import { type Endpoint, json } from "../endpoint.ts"
+import { numberInQuery } from "../query-fields.ts"
+import { bodyOf, readExecutionId, readParams, readQuery } from "../request.ts"
+import { pulledBody } from "../streams/pulled-body.ts"
+import { bytesIn, partBytes, TranscriptPage } from "../streams/transcript-page.ts"
+
+const read = methods["transcript.read"]
+const verify = methods["transcript.verify"]
+
+const { from, limit_bytes, encoding } = read.params.shape
+const TranscriptQuery = z.object({ from, limit_bytes: numberInQuery(limit_bytes), encoding })
+
+export const getTranscript: Endpoint = {
+  method: "get",
+  path: "/executions/:id/transcript",
+  access: "caller",
+  operationId: "transcriptRead",
+  streams: true,
+  summary: "Read a part of an execution's transcript",
+  description: "Both streams in the order they were written, without waiting for more.",
+  query: TranscriptQuery,
+  responses: {
+    200: {
+      description: "What is there; read on from `next`.",
+      content: json("Transcript", read.result),
+    },
+  },
+  refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "EXPIRED"],
+  async respond(c, { operations, passed, place }, caller) {
+    const id = readExecutionId(c)
+    if (!id.ok) return refuse(id.failure)
+    const query = readQuery(c, TranscriptQuery)
+    if (!query.ok) return refuse(query.failure)
+    const params = { execution_id: id.value, ...query.value }
+    const readPart = (part: typeof params) => operations.readTranscript(caller, part)
+    const limitBytes = Math.min(partBytes, params.limit_bytes)
+    const first = await readPart({ ...params, limit_bytes: limitBytes })
+    if (!first.ok) return refuse(first.failure)
+    const { ended } = first.value
+    if (ended || bytesIn(first.value) >= params.limit_bytes) return Response.json(first.value)
+    const headers = { "Content-Type": "application/json" }
+    const page = new TranscriptPage(first.value, params, readPart)
+    return new Response(pulledBody(page, { passed, place }), { headers })
+  },
+}
+
+export const getReceipt: Endpoint = {
+  method: "get",
+  path: "/executions/:id/receipt",
+  access: "caller",
+  operationId: "receipt",
+  summary: "Get the signed receipt of an ended execution",
+  responses: {
+    200: {
+      description: "A DSSE envelope: the signature is over the payload's exact bytes.",
+      content: json("SignedReceipt", SignedReceipt),
+    },
+  },
+  refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
+  async respond(c, { operations }, caller) {
+    const id = readExecutionId(c)
+    if (!id.ok) return refuse(id.failure)
+    return answer(await operations.receipt(caller, id.value))
+  },
+}
+
+export const postVerify: Endpoint = {
+  method: "post",
+  path: "/executions/:id/verify",
+  access: "caller",
+  operationId: "transcriptVerify",
+  summary: "Check a claim about an execution's output against its record",
+  description: "Without a claim, and without a body, only the record itself is checked.",
+  body: json("VerifyRequest", bodyOf(verify.params)),
+  responses: {
+    200: { description: "What was found.", content: json("Verification", verify.result) },
+  },
+  refusals: ["PARSE_ERROR", "INVALID_PARAMS", "PROCESS_NOT_FOUND", "EXPIRED"],
+  async respond(c, { operations }, caller) {
+    const params = await readParams(c, verify.params)
+    if (!params.ok) return refuse(params.failure)
+    return answer(await operations.verify(caller, params.value))
+  },
+}

@@ -1,0 +1,122 @@
+import type { StreamName } from "../../../../execution/record.ts"
+import type { LinePattern } from "../../../../lib/pattern/line-pattern.ts"
+import { ok, type Result } from "../../../../lib/result.ts"
+import type { Failure } from "../../../../protocol/failure.ts"
+import type { OutputChunk } from "../../../../protocol/methods.ts"
+import type { McpScope } from "../ports.ts"
+import { FoundLines } from "./found-lines.ts"
+import { added, type Missing, mostReadBytes, readOutput } from "./output-page.ts"
+import { type LinePlace, SearchedLines, Slices } from "./searched-lines.ts"
+
+export type SearchRequest = {
+  executionId: string
+  from: string
+  stream: StreamName | null
+  pattern: LinePattern
+  contextLines: number
+  mostBytes: number
+  signal: AbortSignal
+}
+
+export type SearchResult = {
+  /** As `grep -n -C` shows it: `12:match`, `11-context`, `--` where lines are left out. */
+  text: string
+  matches: number
+  next: string
+  ended: boolean
+  /** Whether everything there is was looked at, but for a line that has no end yet. */
+  isComplete: boolean
+  gap: Missing | null
+}
+
+/** One call looks at so much, for so long; the next goes on from there. */
+const mostSearchedBytes = 64 * mostReadBytes
+const longestMs = 10_000
+
+/**
+ * Lines that match, with the lines around them; numbered from where the search began. A line is
+ * looked at when it has ended: `next` never lies inside one.
+ */
+export function searchOutput(
+  scope: McpScope,
+  request: SearchRequest,
+): Promise<Result<SearchResult, Failure>> {
+  // Whoever searches much waits for itself.
+  return scope.searches.take(scope.caller, () => search(scope, request))
+}
+
+async function search(
+  scope: McpScope,
+  request: SearchRequest,
+): Promise<Result<SearchResult, Failure>> {
+  const { executionId, stream, pattern, mostBytes, signal } = request
+  const { cursor, known } = placeOf(request.from)
+  const startedMs = scope.monotonicMs()
+  const found = new FoundLines(request.contextLines)
+  const lines = new SearchedLines(pattern, new Slices(scope), known)
+  let at = cursor
+  let gap: Missing | null = null
+  for (let searchedBytes = 0; ; ) {
+    const range = { executionId, from: at, mostBytes: mostReadBytes }
+    const read = await readOutput(scope, range, "base64")
+    if (!read.ok) return read
+    const { chunks, next, ended, more = false } = read.value
+    if (read.value.gap !== undefined) lines.breakOff()
+    gap = added(gap, read.value.gap)
+    let before = read.value.gap?.next ?? at
+    for (const chunk of chunks) {
+      const isWanted = chunk.type === (stream ?? chunk.type)
+      const piece = { stream: chunk.type, before, ...bytesOf(chunk) }
+      searchedBytes += piece.bytes.length
+      for await (const line of isWanted ? lines.look(piece) : []) {
+        found.add(line)
+        if (found.length >= mostBytes) return stopAt(lines.place(line.after), false)
+      }
+      before = chunk.next
+    }
+    at = next
+    if (ended) {
+      for (const line of lines.endAll()) found.add(line)
+      return result(next, true, true)
+    }
+    const end = { cursor: next, offset: 0, sequence: read.value.sequence ?? 0 }
+    if (!more) return stopAt(lines.place(end), true)
+    const isLate = scope.monotonicMs() - startedMs > longestMs
+    if (searchedBytes < mostSearchedBytes && !isLate && !signal.aborted) continue
+    // A line that is longer than all that may be looked at ends here.
+    if (lines.completed === 0) for (const line of lines.endAll()) found.add(line)
+    return stopAt(lines.place(end), false)
+  }
+
+  async function stopAt(place: LinePlace, isComplete: boolean) {
+    const exact = await cursorAt(scope, executionId, place)
+    if (!exact.ok) return exact
+    const suffix = place.known === 0 ? "" : `~${place.known}`
+    return result(`${exact.value}${suffix}`, false, isComplete)
+  }
+
+  function result(next: string, ended: boolean, isComplete: boolean) {
+    return ok({ ...found.told(), next, ended, isComplete, gap })
+  }
+}
+
+/** Where a piece is cut after a line, the record has a cursor. */
+async function cursorAt(
+  scope: McpScope,
+  executionId: string,
+  { cursor, offset }: LinePlace,
+): Promise<Result<string, Failure>> {
+  if (offset === 0) return ok(cursor)
+  const read = await readOutput(scope, { executionId, from: cursor, mostBytes: offset }, "base64")
+  return read.ok ? ok(read.value.next) : read
+}
+
+/** `CURSOR~N`: of the lines that end after the cursor, the first N are known already. */
+function placeOf(from: string): { cursor: string; known: number } {
+  const [, cursor = from, known = "0"] = /^(.+)~(\d{1,9})$/.exec(from) ?? []
+  return { cursor, known: Number(known) }
+}
+
+function bytesOf({ data, sequence }: OutputChunk): { bytes: Uint8Array; sequence: number } {
+  return { bytes: Uint8Array.fromBase64(data), sequence }
+}

@@ -1,0 +1,27 @@
+import type { Caller } from "../../access/caller.ts"
+import type { Answer, Operations, Refusals } from "../../gateway/ports.ts"
+
+/** What MCP needs of the gateway it is served by. */
+export type McpPorts = {
+  operations: Operations
+  refusals: Refusals
+  version: string
+  log: McpLog
+  /** Searches of one caller, one after another. */
+  searches: Turns
+  monotonicMs(): number
+  after(delayMs: number, run: () => void): Disposable
+}
+
+export interface Turns {
+  take<Value>(caller: Caller, work: () => Answer<Value>): Answer<Value>
+}
+
+export interface McpLog {
+  debug(facts: Record<string, unknown>, event: string): void
+  warn(facts: Record<string, unknown>, event: string): void
+  error(facts: Record<string, unknown>, event: string): void
+}
+
+/** Whom a server is made for: one for every connection, or for every request over HTTP. */
+export type McpScope = McpPorts & { caller: Caller }

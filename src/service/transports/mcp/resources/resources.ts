@@ -1,0 +1,119 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  type Resource,
+  ResourceNotFoundError,
+  type ResourceTemplateType,
+} from "@modelcontextprotocol/server"
+import type { Result } from "../../../../lib/result.ts"
+import { viewOf } from "../../../../protocol/execution-view.ts"
+import { type Failure, wireError } from "../../../../protocol/failure.ts"
+import { readPage } from "../output/output-page.ts"
+import type { McpScope } from "../ports.ts"
+import { happenedTo, toldExecution } from "../told-execution.ts"
+import { readReceipt } from "../tools/receipt.ts"
+import { readResourceUri, resourceTemplates, resourceUri } from "./resource-uri.ts"
+
+const listedAtOnce = 50
+const pageBytes = 64 * 1024
+
+export const templates: readonly ResourceTemplateType[] = [
+  {
+    name: "execution",
+    title: "An execution",
+    uriTemplate: resourceTemplates.state,
+    description: "An execution's state: command, times, exit code, counts",
+    mimeType: "application/json",
+  },
+  {
+    name: "transcript",
+    title: "An execution's output",
+    uriTemplate: resourceTemplates.transcript,
+    description:
+      "What an execution wrote, page by page: `_meta` of a page has the address of the next one",
+    mimeType: "text/plain",
+  },
+  {
+    name: "receipt",
+    title: "An execution's receipt",
+    uriTemplate: resourceTemplates.receipt,
+    description: "What the service attests about an ended execution, and its signature",
+    mimeType: "application/json",
+  },
+]
+
+/** The newest executions first; the rest by cursor. */
+export async function listResources(
+  { operations, caller }: McpScope,
+  cursor: string | undefined,
+): Promise<{ resources: Resource[]; nextCursor?: string }> {
+  const page = await operations.list(caller, { limit: listedAtOnce, cursor })
+  if (!page.ok) throw refusedRead(page.failure)
+  const resources = page.value.executions.map((view) => {
+    const told = toldExecution(view)
+    return {
+      uri: resourceUri("state", told.execution_id),
+      name: told.command.slice(0, 100),
+      description: `${told.execution_id} ${happenedTo(told)}`,
+      mimeType: "application/json",
+    }
+  })
+  const { cursor: nextCursor } = page.value
+  return nextCursor === undefined ? { resources } : { resources, nextCursor }
+}
+
+export async function readResource(scope: McpScope, uri: string): Promise<ReadResourceResult> {
+  const resource = readResourceUri(uri)
+  if (resource === null) throw new ResourceNotFoundError(uri)
+  const { operations, caller } = scope
+  const { id, from } = resource
+  switch (resource.kind) {
+    case "state": {
+      const record = found(uri, await operations.status(caller, id))
+      return json(uri, viewOf(record))
+    }
+    case "receipt": {
+      const signed = found(uri, await operations.receipt(caller, id))
+      return json(uri, { receipt: readReceipt(signed), signed })
+    }
+    case "transcript": {
+      const request = { executionId: id, from, stream: null, mostBytes: pageBytes }
+      const page = found(uri, await readPage(scope, request))
+      const next = page.ended
+        ? {}
+        : { "cc-executor/next": resourceUri("transcript", id, page.next) }
+      const missing = page.gap === null ? {} : { "cc-executor/missing": page.gap }
+      const _meta = { "cc-executor/ended": page.ended, ...next, ...missing }
+      return { contents: [{ uri, mimeType: "text/plain", text: page.text, _meta }] }
+    }
+  }
+}
+
+function json(uri: string, value: unknown): ReadResourceResult {
+  const text = JSON.stringify(value, null, 2)
+  return { contents: [{ uri, mimeType: "application/json", text }] }
+}
+
+function found<Value>(uri: string, result: Result<Value, Failure>): Value {
+  if (result.ok) return result.value
+  if (result.failure.reason === "PROCESS_NOT_FOUND") throw new ResourceNotFoundError(uri)
+  throw refusedRead(result.failure)
+}
+
+export function refusedRead(refused: Failure): RefusedRequest {
+  return new RefusedRequest(refused)
+}
+
+/** A refusal as MCP tells it, and as the audit trail wants it. */
+export class RefusedRequest extends ProtocolError {
+  readonly failure: Failure
+
+  constructor(refused: Failure) {
+    const { message, data } = wireError(refused)
+    const isOurs = refused.reason === "INTERNAL"
+    const code = isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams
+    super(code, `${refused.reason}: ${message}`, data)
+    this.failure = refused
+  }
+}

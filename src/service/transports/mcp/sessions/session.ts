@@ -1,0 +1,208 @@
+import { type JSONRPCMessage, type Server, specTypeSchemas } from "@modelcontextprotocol/server"
+import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio"
+import { fail, ok, type Result } from "../../../../lib/result.ts"
+import { type Failure, failure } from "../../../../protocol/failure.ts"
+import { errorMessage } from "../../../../protocol/json-rpc.ts"
+import { mostRequests, tooManyAtOnce } from "../../../../protocol/limits.ts"
+import { parseJson } from "../../../../protocol/parse-json.ts"
+import type { Caller } from "../../../access/caller.ts"
+import { noteRefusal } from "../note-refusal.ts"
+import type { McpPorts, McpScope } from "../ports.ts"
+import { ResourceUpdates } from "../resources/resource-updates.ts"
+import { readResourceUri } from "../resources/resource-uri.ts"
+import { refusedRead } from "../resources/resources.ts"
+import { createMcpServer, type McpEra } from "../server.ts"
+import { type ListenRequest, readListen } from "./listen-request.ts"
+import { Listens, mostListens } from "./listens.ts"
+import { type McpSocket, SocketTransport } from "./socket-transport.ts"
+
+/** How fast it may send; see `MessagePace`. */
+export interface McpPace {
+  next(nowMs: number): { kind: "pass" } | { kind: "too-fast" | "flood"; refusal: Failure }
+}
+
+export type McpSessionOptions = {
+  id: string
+  caller: Caller
+  socket: McpSocket
+  pace: McpPace
+  passed: (length: number) => void
+  /** It does not stop sending too fast, and is cut off. */
+  flooded: () => void
+  extend?: ((server: Server, era: McpEra) => void) | undefined
+}
+
+const policyViolation = 1008
+
+/** One MCP client's WebSocket, of either era: the first message decides. */
+export class McpSession implements Disposable {
+  readonly id: string
+  readonly caller: Caller
+  readonly #ports: McpPorts
+  readonly #options: McpSessionOptions
+  readonly #transport: SocketTransport
+  readonly #serving: StdioServerHandle
+  readonly #updates: ResourceUpdates
+  readonly #listens: Listens
+  readonly #untold = new Set<string>()
+  #server: Server | null = null
+  #era: McpEra | null = null
+  #isClosed = false
+
+  constructor(ports: McpPorts, options: McpSessionOptions) {
+    this.id = options.id
+    this.caller = options.caller
+    this.#ports = ports
+    this.#options = options
+    const { passed } = options
+    const settled = (id: string | number) => this.#listens.end(id)
+    this.#transport = new SocketTransport(options.socket, { passed, settled })
+    const scope: McpScope = { ...ports, caller: options.caller }
+    this.#updates = new ResourceUpdates(scope, (uri) => {
+      this.#untold.add(uri)
+      void this.#tellUpdates()
+    })
+    this.#listens = new Listens(this.#updates, (uri, why) => {
+      noteRefusal(scope, "subscriptions/listen", why, readResourceUri(uri)?.id)
+    })
+    this.#serving = serveStdio(({ era }) => this.#serverOf(scope, era), {
+      transport: this.#transport,
+      maxSubscriptions: mostListens,
+      onerror: (error) => ports.log.debug({ sessionId: this.id, err: error }, "mcp session error"),
+    })
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Whether nothing is left to be answered. */
+  get isTold(): boolean {
+    return this.#transport.requestsUnderWay === 0
+  }
+
+  async receive(text: string): Promise<void> {
+    if (this.#isClosed) return
+    const pace = this.#options.pace.next(performance.now())
+    if (pace.kind === "flood") {
+      this.#cutOff(pace.refusal)
+      return
+    }
+    const message = readMessage(text)
+    if (!message.ok) {
+      this.#refuse(null, message.failure)
+      return
+    }
+    const id = "id" in message.value ? (message.value.id ?? null) : null
+    const isRequest = "method" in message.value && id !== null
+    const isFull = isRequest && this.#transport.requestsUnderWay >= mostRequests
+    const refusal = pace.kind === "too-fast" ? pace.refusal : isFull ? tooManyAtOnce : null
+    if (refusal !== null) {
+      this.#refuse(id, refusal)
+      return
+    }
+    if (isRequest && this.#transport.isUnderWay(id)) {
+      this.#refuse(null, inUse(id)) // by its id, it would be the answer to the other one
+      return
+    }
+    if (isRequest) this.#transport.begin(id)
+    // Legacy clients have another way to subscribe, and are told that this one is none.
+    const listen = this.#era === "legacy" ? null : readListen(message.value)
+    if (listen === null) this.#transport.receive(message.value)
+    else await this.#listen(listen)
+  }
+
+  drained(): void {
+    this.#transport.drained()
+    void this.#tellUpdates()
+  }
+
+  refusedTooLarge(mostBytes: number): void {
+    const message = `The message is larger than ${mostBytes} bytes: the connection is closed.`
+    this.#note(failure("INVALID_REQUEST", message))
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#updates[Symbol.dispose]()
+    this.#transport.closed()
+    void this.#serving.close()
+  }
+
+  #serverOf(scope: McpScope, era: McpEra): Server {
+    const { extend } = this.#options
+    const server = createMcpServer(scope, { era, tellsUpdates: true, extend })
+    if (era === "legacy") {
+      server.setRequestHandler("resources/subscribe", async ({ method, params: { uri } }) => {
+        const wanted = await this.#updates.want(uri)
+        if (wanted.ok) return {}
+        noteRefusal(scope, method, wanted.failure, readResourceUri(uri)?.id)
+        throw refusedRead(wanted.failure)
+      })
+      server.setRequestHandler("resources/unsubscribe", ({ params }) => {
+        this.#updates.unwant(params.uri)
+        return {}
+      })
+    }
+    this.#server = server
+    this.#era = era
+    return server
+  }
+
+  async #listen(request: ListenRequest): Promise<void> {
+    const accepted = await this.#listens.accept(request)
+    if (!accepted.ok) {
+      this.#transport.settle(request.id)
+      this.#refuse(request.id, accepted.failure, request.method)
+    } else if (accepted.value !== null) {
+      this.#transport.receive(accepted.value)
+    }
+  }
+
+  /** Whoever does not read is told once that something changed, however often it has. */
+  async #tellUpdates(): Promise<void> {
+    if (this.#transport.isFull || !this.caller.isStillGood()) return
+    const uris = [...this.#untold]
+    this.#untold.clear()
+    try {
+      for (const uri of uris) await this.#server?.sendResourceUpdated({ uri })
+    } catch (error) {
+      this.#ports.log.debug({ sessionId: this.id, err: error }, "an update could not be told")
+    }
+  }
+
+  #refuse(id: string | number | null, refusal: Failure, method = "unknown"): void {
+    this.#note(refusal, method)
+    this.#transport.write(errorMessage(id, refusal))
+  }
+
+  #cutOff(refusal: Failure): void {
+    this.#refuse(null, refusal)
+    this.#ports.log.warn({ sessionId: this.id }, "session closed: it sends too fast")
+    this.#options.flooded()
+    this.#options.socket.close(policyViolation, "RATE_LIMITED")
+    this[Symbol.dispose]()
+  }
+
+  #note(refused: Failure, method = "unknown"): void {
+    noteRefusal({ ...this.#ports, caller: this.caller }, method, refused)
+  }
+}
+
+function inUse(id: string | number): Failure {
+  const shown = JSON.stringify(id).slice(0, 100)
+  const message = `The id ${shown} is in use: its request is under way, choose another id.`
+  return failure("INVALID_REQUEST", message)
+}
+
+function readMessage(text: string): Result<JSONRPCMessage, Failure> {
+  const json = parseJson(text)
+  if (!json.ok) return fail(failure("PARSE_ERROR", `The message is ${json.failure}.`))
+  if (Array.isArray(json.value)) return fail(noBatches)
+  const message = specTypeSchemas.JSONRPCMessage["~standard"].validate(json.value)
+  if (message.issues === undefined) return ok(message.value)
+  return fail(failure("INVALID_REQUEST", "The message is not a JSON-RPC 2.0 message."))
+}
+
+const noBatches = failure("INVALID_REQUEST", "Batches are not supported: send one message a frame.")

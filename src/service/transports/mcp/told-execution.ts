@@ -1,0 +1,111 @@
+import { z } from "zod"
+import type { ExecutionRecord } from "../../../execution/record.ts"
+import { StateKind, StopCause } from "../../../execution/state.ts"
+import { type ExecutionView, viewOf } from "../../../protocol/execution-view.ts"
+
+const Streams = z.object({ stdout: z.int(), stderr: z.int() })
+
+/** An execution as a model needs to know it: not all there is, but nothing that misleads. */
+export const ToldExecution = z.object({
+  execution_id: z.string().describe("give this to the other tools"),
+  state: StateKind.describe("`ended` is final; `paused` goes on only after `resume`"),
+  ended: z.boolean(),
+  succeeded: z.boolean().nullable().describe("true for exit code 0 alone; null until it has ended"),
+  exit_code: z.int().nullable().describe("null unless the process itself exited"),
+  signal: z.string().nullable().describe("the signal that ended it, if one did"),
+  cause: StopCause.nullable().describe("why it was stopped; null when it ended by itself"),
+  reason: z.string().nullable().describe("why it could not start, or was lost"),
+  command: z.string().describe("its beginning, where it is long"),
+  cwd: z.string(),
+  labels: z.record(z.string(), z.string()),
+  created_at: z.iso.datetime(),
+  elapsed_s: z.number().describe("seconds of running; paused time is not counted"),
+  bytes: Streams.describe("written so far"),
+  lines: Streams,
+  dropped: z
+    .object({ bytes: z.int(), lines: z.int() })
+    .describe("output that is not kept any more"),
+  survivors: z.array(z.int()).describe("processes that could not be ended; usually none"),
+})
+export type ToldExecution = z.infer<typeof ToldExecution>
+
+export function toldExecution(view: ExecutionView): ToldExecution {
+  const { ending } = view
+  return {
+    execution_id: view.execution_id,
+    state: view.state,
+    ended: ending !== null,
+    succeeded: ending === null ? null : ending.outcome === "exited" && ending.exit_code === 0,
+    exit_code: ending?.exit_code ?? null,
+    signal: ending?.signal ?? null,
+    cause: ending?.cause ?? null,
+    reason: ending?.reason ?? null,
+    command: shortened(view.command ?? view.argv.join(" ")),
+    cwd: shortened(view.cwd),
+    labels: view.labels,
+    created_at: view.created_at,
+    elapsed_s: Math.round(view.execution_time * 1000) / 1000,
+    bytes: view.bytes,
+    lines: view.lines,
+    dropped: view.dropped,
+    survivors: view.survivors.map(({ pid }) => pid),
+  }
+}
+
+/** A command line may be a megabyte long; its resource has all of it. */
+const mostCharacters = 500
+
+function shortened(text: string): string {
+  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`
+}
+
+/** One sentence: what became of it, and how much it wrote. */
+export function sentenceOf(record: ExecutionRecord): string {
+  const told = toldExecution(viewOf(record))
+  return `Execution ${told.execution_id} ${happenedTo(told)}; ${outputOf(told)}.`
+}
+
+export function happenedTo(told: ToldExecution): string {
+  const after = `after ${told.elapsed_s} s`
+  if (!told.ended) {
+    return told.state === "queued" ? "waits in the queue" : `is ${told.state}, ${told.elapsed_s} s`
+  }
+  if (told.cause !== null) return `was stopped ${after}: ${told.cause}`
+  if (told.exit_code !== null) {
+    const how = told.exit_code === 0 ? "succeeded" : "FAILED"
+    return `${how} with exit code ${told.exit_code} ${after}`
+  }
+  if (told.signal !== null) return `was ended by ${told.signal} ${after}`
+  return `did not come to an end of its own: ${told.reason ?? "the reason is unknown"}`
+}
+
+function outputOf({ bytes, lines, dropped }: ToldExecution): string {
+  const all =
+    `${counted(bytes.stdout + bytes.stderr, "byte")} in ` +
+    `${counted(lines.stdout + lines.stderr, "line")} written`
+  return dropped.bytes === 0 ? all : `${all}, of which the oldest ${dropped.bytes} are dropped`
+}
+
+function counted(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? "" : "s"}`
+}
+
+export const exampleExecution: ToldExecution = {
+  execution_id: "k3tq7mzxw5yhd2vbn4c6fsaelu",
+  state: "ended",
+  ended: true,
+  succeeded: true,
+  exit_code: 0,
+  signal: null,
+  cause: null,
+  reason: null,
+  command: "make -j8 test",
+  cwd: "/home/me/project",
+  labels: {},
+  created_at: "2026-11-17T08:00:00.000Z",
+  elapsed_s: 93.4,
+  bytes: { stdout: 48_210, stderr: 112 },
+  lines: { stdout: 1204, stderr: 3 },
+  dropped: { bytes: 0, lines: 0 },
+  survivors: [],
+}

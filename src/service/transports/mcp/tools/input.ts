@@ -1,0 +1,44 @@
+import { z } from "zod"
+import { fail } from "../../../../lib/result.ts"
+import { failure } from "../../../../protocol/failure.ts"
+import { maxInputBytes } from "../../../../protocol/methods.ts"
+import { exampleExecution } from "../told-execution.ts"
+import { executionId, told, tool } from "./tool.ts"
+
+export const inputTool = tool({
+  name: "input",
+  title: "Send input to an execution",
+  description:
+    "Writes to the standard input of a running execution that was started with stdin `pipe` or " +
+    "with a terminal. End lines with \\n. With `end` its input is closed afterwards. `offset` " +
+    "makes it safe to send the same again: give the `offset` of the answer before.",
+  input: z.object({
+    execution_id: executionId,
+    text: z.string().default("").describe("what to write; at most 1 MiB"),
+    end: z.boolean().default(false).describe("close the standard input afterwards"),
+    offset: z.int().min(0).optional().describe("bytes written before: nothing is written twice"),
+  }),
+  output: z.object({
+    execution_id: z.string(),
+    accepted: z.int().describe("bytes that were written"),
+    offset: z.int().describe("bytes written in all"),
+  }),
+  examples: {
+    input: { execution_id: exampleExecution.execution_id, text: "yes\n" },
+    output: { execution_id: exampleExecution.execution_id, accepted: 4, offset: 4 },
+    note: "4 bytes were written.",
+  },
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+  async answer({ execution_id, text, end, offset }, { operations, caller }) {
+    const data = new TextEncoder().encode(text)
+    if (data.length > maxInputBytes) {
+      const message = `Input of ${data.length} bytes is too much at once: send at most 1 MiB.`
+      return fail(failure("INVALID_PARAMS", message))
+    }
+    const taken = await operations.input(caller, execution_id, { data, end, offset })
+    if (!taken.ok) return taken
+    const { accepted, offset: all } = taken.value
+    const closed = end ? " Its input is closed now." : ""
+    return told(`${accepted} bytes were written.${closed}`, { execution_id, accepted, offset: all })
+  },
+})

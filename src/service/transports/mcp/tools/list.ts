@@ -1,0 +1,42 @@
+import { z } from "zod"
+import { StateKind } from "../../../../execution/state.ts"
+import { Labels } from "../../../../protocol/execute.ts"
+import { exampleExecution, happenedTo, ToldExecution, toldExecution } from "../told-execution.ts"
+import { told, tool } from "./tool.ts"
+
+export const listTool = tool({
+  name: "list",
+  title: "List executions",
+  description:
+    "Lists executions, the newest first: what runs, what has ended and how. Use it to find an " +
+    "execution again whose execution_id is not known any more.",
+  input: z.object({
+    state: StateKind.optional().describe("only those in this state"),
+    labels: Labels.optional().describe("only those with all of these labels"),
+    limit: z.int().min(1).max(100).default(20),
+    cursor: z.string().max(64).optional().describe("from an earlier answer: the next page"),
+  }),
+  output: z.object({
+    executions: z.array(ToldExecution),
+    cursor: z.string().nullable().describe("for the next page; null on the last one"),
+  }),
+  examples: {
+    input: { state: "running" },
+    output: { executions: [exampleExecution], cursor: null },
+    note: "These are all there are.",
+  },
+  annotations: { readOnlyHint: true, idempotentHint: true },
+  async answer(args, { operations, caller }) {
+    const page = await operations.list(caller, args)
+    if (!page.ok) return page
+    const executions = page.value.executions.map(toldExecution)
+    const cursor = page.value.cursor ?? null
+    const lines = executions.map((execution) => {
+      const command = execution.command.slice(0, 200)
+      return `${execution.execution_id} ${happenedTo(execution)}: ${command}`
+    })
+    const more = `There are more: call \`list\` with cursor ${cursor}.`
+    const all = lines.length === 0 ? "There are none." : "These are all there are."
+    return told(cursor === null ? all : more, { executions, cursor }, lines.join("\n"))
+  },
+})

@@ -1,0 +1,118 @@
+import { z } from "zod"
+import { type ExecutionRecord, hasEnded } from "../../../../execution/record.ts"
+import { fail, type Result } from "../../../../lib/result.ts"
+import { checkParams } from "../../../../protocol/check-params.ts"
+import { ExecuteParams, executeResultOf } from "../../../../protocol/execute.ts"
+import type { Failure } from "../../../../protocol/failure.ts"
+import type { McpScope } from "../ports.ts"
+import type { Call } from "./call.ts"
+import { told, tool, unfitArguments } from "./tool.ts"
+
+const { shape } = ExecuteParams
+
+/** What may be said of an execution to start: what `execute` takes, but for how output travels. */
+export const StartArguments = z.object({
+  command: shape.command.describe(
+    "a command line; pipes, redirections, $VARIABLES and && make it run in a shell",
+  ),
+  argv: shape.argv.describe(
+    "program and arguments, executed as they are, without a shell: instead of `command`",
+  ),
+  shell: shape.shell.describe("run `command` in a shell in any case"),
+  cwd: shape.cwd.describe("an absolute path; default: where the client runs, or the service"),
+  env: shape.env.describe("variables to add to the environment"),
+  stdin: shape.stdin.describe("`pipe` to be able to send it input with the tool `input`"),
+  terminal: shape.terminal.describe(
+    "run it on a terminal of this size, for programs that want one",
+  ),
+  timeout: shape.timeout.describe("stop it after so many seconds of running; default: never"),
+  idle_timeout: shape.idle_timeout.describe(
+    "stop it after so many seconds without output or input",
+  ),
+  budget: shape.budget.describe("how much output is kept: bytes, lines, and what gives way"),
+  limits: shape.limits.describe("memory in bytes, processors, processes, bytes of output"),
+  labels: shape.labels.describe("names and values to find it by with `list`"),
+  idempotency_key: shape.idempotency_key.describe(
+    "the same key with the same arguments starts it once, however often it is called",
+  ),
+})
+type StartArguments = z.output<typeof StartArguments>
+
+const Started = z.object({
+  execution_id: z.string().describe("give this to wait, output, input, cancel …"),
+  status: z.enum(["started", "queued"]),
+  pid: z.int().nullable().describe("null while it is queued"),
+  repeated: z.boolean().describe("true when the idempotency_key found one that was started before"),
+  ended: z.boolean().describe("true when a repeated one has ended already"),
+})
+
+export const startTool = tool({
+  name: "start",
+  title: "Start a command",
+  description:
+    "Starts a command and answers at once with its execution_id, while it goes on in the " +
+    "background for as long as it takes: minutes or hours, whatever becomes of this connection. " +
+    "Use it for builds, tests, servers, agents: whatever may take more than a few seconds. " +
+    "Afterwards call `wait` until `ended` is true, and `output` to read what it wrote. " +
+    "For something short, `run` does all of that in one call.",
+  input: StartArguments,
+  output: Started,
+  examples: {
+    input: { command: "make -j8 test", cwd: "/home/me/project", timeout: 3600 },
+    output: {
+      execution_id: "k3tq7mzxw5yhd2vbn4c6fsaelu",
+      status: "started",
+      pid: 4711,
+      repeated: false,
+      ended: false,
+    },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is started. Now call `wait` …",
+  },
+  annotations: {
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
+  async answer(args, scope, call) {
+    const started = await startExecution("start", args, scope, call)
+    if (!started.ok) return started
+    const { record, repeated } = started.value
+    const { id } = record
+    const pid = record.leader?.pid ?? null
+    const status = pid === null ? "queued" : "started"
+    const ended = hasEnded(record)
+    const again = repeated ? "had been started before, with the same idempotency_key" : null
+    const what = `Execution ${id} ${again ?? `is ${status}`}${ended ? ", and has ended" : ""}.`
+    const next = ended
+      ? "Read its output with `output`."
+      : "Now call `wait` with this execution_id until `ended` is true; then read its output " +
+        "with `output`."
+    return told(`${what} ${next}`, { execution_id: id, status, pid, repeated, ended })
+  },
+})
+
+export type StartedExecution = { record: ExecutionRecord; repeated: boolean }
+
+/** Whoever asks for it by whichever tool: started once, judged by the same rules. */
+export async function startExecution(
+  toolName: string,
+  args: StartArguments,
+  scope: McpScope,
+  call: Call,
+): Promise<Result<StartedExecution, Failure>> {
+  const { cwd, env } = call.defaults
+  const wanted = {
+    ...args,
+    ...(args.cwd === undefined && cwd !== undefined ? { cwd } : {}),
+    ...(env === undefined ? {} : { env: { ...env, ...args.env } }),
+    idempotency_key: args.idempotency_key ?? call.idempotencyKey,
+  }
+  const params = checkParams(ExecuteParams, wanted)
+  if (!params.ok) return fail(unfitArguments(toolName, params.failure, scope))
+  const started = await scope.operations.execute(scope.caller, params.value, false)
+  if (!started.ok) return started
+  const { record, repeated } = started.value
+  const result = executeResultOf(record, repeated)
+  return result.ok ? started : result
+}

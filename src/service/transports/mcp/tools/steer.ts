@@ -1,0 +1,132 @@
+import { z } from "zod"
+import { hasEnded, StoppedProcess, Survivor } from "../../../../execution/record.ts"
+import type { Result } from "../../../../lib/result.ts"
+import { viewOf } from "../../../../protocol/execution-view.ts"
+import type { Failure } from "../../../../protocol/failure.ts"
+import type { McpScope } from "../ports.ts"
+import { exampleExecution, sentenceOf, ToldExecution, toldExecution } from "../told-execution.ts"
+import { executionId, type Told, told, tool } from "./tool.ts"
+import { waitForEnd } from "./wait-for-end.ts"
+
+const Target = z.object({ execution_id: executionId })
+const exampleTarget = { execution_id: exampleExecution.execution_id }
+const endMs = 10_000
+const unended = { ended: false, succeeded: null, exit_code: null }
+
+export const pauseTool = tool({
+  name: "pause",
+  title: "Pause an execution",
+  description:
+    "Freezes an execution with all its processes and its clocks: no timeout runs while it is " +
+    "paused. `resume` lets it go on. To pause a paused one changes nothing.",
+  input: Target,
+  output: ToldExecution,
+  examples: {
+    input: exampleTarget,
+    output: { ...exampleExecution, ...unended, state: "paused" },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is paused, 12.5 s; …",
+  },
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  answer: ({ execution_id }, scope) => order(scope, execution_id, { type: "PAUSE" }),
+})
+
+export const resumeTool = tool({
+  name: "resume",
+  title: "Resume an execution",
+  description: "Lets a paused execution go on. To resume one that is running changes nothing.",
+  input: Target,
+  output: ToldExecution,
+  examples: {
+    input: exampleTarget,
+    output: { ...exampleExecution, ...unended, state: "running" },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is running, 12.5 s; …",
+  },
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  answer: ({ execution_id }, scope) => order(scope, execution_id, { type: "RESUME" }),
+})
+
+export const signalTool = tool({
+  name: "signal",
+  title: "Send a signal to an execution",
+  description:
+    "Sends a signal to every process of an execution, for programs that give one a meaning: " +
+    "SIGHUP to read a configuration again, SIGINT to interrupt. To end it, use `cancel`.",
+  input: Target.extend({
+    signal: z
+      .union([z.string().min(1).max(16), z.int().min(1).max(64)])
+      .describe("a name such as SIGHUP, or its number"),
+  }),
+  output: ToldExecution,
+  examples: {
+    input: { ...exampleTarget, signal: "SIGHUP" },
+    output: { ...exampleExecution, ...unended, state: "running" },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is running, 12.5 s; …",
+  },
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+  answer: ({ execution_id, signal }, scope) =>
+    order(scope, execution_id, { type: "SIGNAL", signal }),
+})
+
+const Canceled = ToldExecution.extend({
+  stopped: z.array(StoppedProcess).describe("what was ended, by which signal, in what time"),
+  left: z.array(Survivor).describe("what could not be ended; empty means that nothing is left"),
+})
+
+export const cancelTool = tool({
+  name: "cancel",
+  title: "Cancel an execution",
+  description:
+    "Ends an execution with all its processes, also those that detached themselves: SIGTERM, a " +
+    "grace period, SIGKILL, and a look whether anything is left. The answer comes when it is " +
+    "gone. Its output stays readable. To cancel one that has ended changes nothing.",
+  input: Target,
+  output: Canceled,
+  examples: {
+    input: exampleTarget,
+    output: {
+      ...exampleExecution,
+      succeeded: false,
+      exit_code: null,
+      signal: "SIGTERM",
+      cause: "client",
+      stopped: [{ pid: 4711, signal: "SIGTERM", ms: 12 }],
+      left: [],
+    },
+    note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu was stopped after 12.5 s: client; …",
+  },
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  async answer({ execution_id }, scope, call) {
+    const canceled = await scope.operations.control(scope.caller, execution_id, { type: "CANCEL" })
+    const isOver = !canceled.ok && canceled.failure.details?.["state"] === "ended"
+    if (!canceled.ok && !isOver) return canceled
+    // Its processes are gone by now; that this is on record takes another moment.
+    const now = await waitForEnd(scope, call, execution_id, endMs)
+    if (!now.ok) return now
+    const { stopped, survivors: left } = now.value
+    const what = isOver ? "It had ended before. " : ""
+    const rest = hasEnded(now.value) ? leftText(left.length) : "Its end is not on record yet."
+    return told(`${what}${sentenceOf(now.value)} ${rest}`, {
+      ...toldExecution(viewOf(now.value)),
+      stopped,
+      left,
+    })
+  },
+})
+
+function leftText(left: number): string {
+  return left === 0 ? "No process of it is left." : `${left} processes could not be ended.`
+}
+
+type Order = Parameters<McpScope["operations"]["control"]>[2]
+
+async function order(
+  scope: McpScope,
+  executionIdGiven: string,
+  wanted: Order,
+): Promise<Result<Told<ToldExecution>, Failure>> {
+  const done = await scope.operations.control(scope.caller, executionIdGiven, wanted)
+  if (!done.ok) return done
+  const now = await scope.operations.status(scope.caller, done.value.execution_id)
+  if (!now.ok) return now
+  return told(sentenceOf(now.value), toldExecution(viewOf(now.value)))
+}

@@ -1,0 +1,151 @@
+import type {
+  CallToolResult,
+  Tool as ListedTool,
+  ToolAnnotations,
+} from "@modelcontextprotocol/server"
+import { z } from "zod"
+import { fail, ok, type Result } from "../../../../lib/result.ts"
+import { checkParams, issuesText, unfitParams } from "../../../../protocol/check-params.ts"
+import { type Failure, wireError } from "../../../../protocol/failure.ts"
+import type { McpScope } from "../ports.ts"
+import type { TaskCreated } from "../tasks/task-answers.ts"
+import type { Call } from "./call.ts"
+import { whatNext } from "./what-next.ts"
+
+export type Tool = {
+  readonly name: string
+  /** As clients are told of it: made when somebody first asks, for it takes milliseconds. */
+  listed(): ListedTool
+  call(args: unknown, scope: McpScope, call: Call): Promise<ToolAnswer>
+}
+
+export type ToolAnswer = Result<Answer | TaskCreated, Failure>
+
+/**
+ * The same answer twice: in words, and by the schema. Some clients show a model only the one, some
+ * only the other: what is important is in both.
+ */
+export type Answer = { kind: "answer"; text: string; structured: Record<string, unknown> }
+
+const note = z.string().describe("what this means, and what to do next")
+
+type Shape = Readonly<Record<string, z.ZodType>>
+
+type Definition<Input extends z.ZodObject<Shape>, Output extends z.ZodObject<Shape>> = {
+  name: string
+  title: string
+  description: string
+  input: Input
+  output: Output
+  examples: { input: z.input<Input>; output: z.input<Output>; note: string }
+  annotations: ToolAnnotations
+  answer(
+    args: z.output<Input>,
+    scope: McpScope,
+    call: Call,
+  ): Promise<Result<Told<z.input<Output>> | TaskCreated, Failure>>
+}
+
+/** What a tool answers with; `structured` fits its output schema, which has the body too. */
+export type Told<Output> = { kind: "told"; note: string; body: string; structured: Output }
+
+export function told<Output>(
+  noted: string,
+  structured: Output,
+  body = "",
+): Result<Told<Output>, never> {
+  return ok({ kind: "told", note: noted, body, structured })
+}
+
+export function tool<
+  const Input extends z.ZodObject<Shape>,
+  const Output extends z.ZodObject<Shape>,
+>(definition: Definition<Input, Output>): Tool {
+  const { name, title, description, input, output, examples, annotations } = definition
+  const strict = input.strict() // a misspelt name is told, not passed over
+  const noted = { ...examples.output, note: examples.note }
+  let listed: ListedTool | null = null
+  return {
+    name,
+    listed: () =>
+      (listed ??= {
+        name,
+        title,
+        description,
+        inputSchema: jsonSchema(strict, "input", examples.input),
+        outputSchema: jsonSchema(output.extend({ note }), "output", noted),
+        annotations: { title, openWorldHint: false, ...annotations },
+      }),
+    async call(args, scope, call) {
+      const known = checkParams(strict, args ?? {})
+      if (!known.ok) return fail(unfitArguments(name, known.failure, scope))
+      const params = checkParams(input, known.value)
+      if (!params.ok) return fail(unfitArguments(name, params.failure, scope))
+      const answer = await definition.answer(params.value, scope, call)
+      if (!answer.ok) return answer
+      if (answer.value.kind === "task") return ok(answer.value)
+      return ok(answerOf({ ...answer.value, structured: output.parse(answer.value.structured) }))
+    },
+  }
+}
+
+export function unfitArguments(
+  name: string,
+  issues: readonly z.core.$ZodIssue[],
+  { operations }: McpScope,
+): Failure {
+  const message = `The arguments of ${name} do not fit: ${issuesText(issues)}.`
+  return unfitParams(message, issues, operations.policy)
+}
+
+export function answerOf({ note: noted, body, structured }: Told<Record<string, unknown>>): Answer {
+  const text = body === "" ? noted : `${noted}\n\n${body}`
+  return { kind: "answer", text, structured: { ...structured, note: noted } }
+}
+
+export function answerResult({ text, structured }: Pick<Answer, "text" | "structured">) {
+  const content = [{ type: "text" as const, text }]
+  return { content, structuredContent: structured } satisfies CallToolResult
+}
+
+/** What can go wrong is an answer too: a model can read it, and do something about it. */
+export function failedCall(refused: Failure): CallToolResult {
+  const { reason, message } = refused
+  return {
+    isError: true,
+    content: [{ type: "text", text: `${reason}: ${message} ${whatNext(refused)}` }],
+    _meta: { "cc-executor/error": wireError(refused) },
+  }
+}
+
+function jsonSchema(schema: z.ZodType, io: "input" | "output", example: unknown) {
+  const made = z.toJSONSchema(schema, {
+    io,
+    target: "draft-2020-12",
+    override: ({ jsonSchema: part }) => shorten(part),
+  })
+  const { $schema: _, ...rest } = made
+  return ObjectSchema.parse({ ...rest, examples: [example] })
+}
+
+const ObjectSchema = z.looseObject({
+  type: z.literal("object"),
+  properties: z.record(z.string(), z.json()),
+})
+
+/** Every model reads these before it does anything: what says nothing to it is left out. */
+function shorten(part: z.core.JSONSchema.BaseSchema): void {
+  if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum
+  if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum
+  if (part.minLength === 1) delete part.minLength
+  delete part.maxLength
+  delete part.propertyNames
+  delete part.maxItems
+  if (part.format === "date-time") delete part.pattern
+}
+
+export const executionId = z
+  .string()
+  .min(1)
+  .max(64)
+  .describe("as `start` or `list` gave it; a unique beginning of it will do")

@@ -1,0 +1,26 @@
+import { inputTool } from "./input.ts"
+import { listTool } from "./list.ts"
+import { outputTool } from "./output.ts"
+import { receiptTool } from "./receipt.ts"
+import { runTool } from "./run.ts"
+import { startTool } from "./start.ts"
+import { cancelTool, pauseTool, resumeTool, signalTool } from "./steer.ts"
+import type { Tool } from "./tool.ts"
+import { verifyTool } from "./verify.ts"
+import { waitTool } from "./wait.ts"
+
+/** Every tool there is, in the order a model reads them. */
+export const tools: readonly Tool[] = [
+  startTool,
+  waitTool,
+  outputTool,
+  runTool,
+  listTool,
+  inputTool,
+  pauseTool,
+  resumeTool,
+  cancelTool,
+  signalTool,
+  verifyTool,
+  receiptTool,
+]

@@ -1,0 +1,42 @@
+import { z } from "zod"
+import { Claim, Verdict } from "../../../../execution/verdict.ts"
+import { fail } from "../../../../lib/result.ts"
+import { failure } from "../../../../protocol/failure.ts"
+import { exampleExecution } from "../told-execution.ts"
+import { executionId, told, tool } from "./tool.ts"
+
+export const verifyTool = tool({
+  name: "verify",
+  title: "Verify a claim about an execution",
+  description:
+    "Checks a claim against the record: did this execution really write this text, is this its " +
+    "hash? The record is a hash chain, and is checked for changes on the way. Use it before " +
+    "reporting that something passed, and to check what somebody else reported.",
+  input: z.object({ execution_id: executionId, ...Claim.shape }),
+  output: Verdict,
+  examples: {
+    input: { execution_id: exampleExecution.execution_id, contains: "All tests passed" },
+    output: {
+      verified: true,
+      chain: "intact",
+      where: { type: "stdout", sequence: 48_193, time: "2026-11-17T08:01:33.000Z" },
+    },
+    note: "VERIFIED. The record is intact. It stands in stdout at byte 48193.",
+  },
+  annotations: { readOnlyHint: true, idempotentHint: true },
+  async answer(args, { operations, caller }) {
+    if (args.contains === undefined && args.hash === undefined) {
+      const message = "Nothing is claimed: give `contains` or `hash`."
+      return fail(failure("INVALID_PARAMS", message))
+    }
+    const checked = await operations.verify(caller, args)
+    if (!checked.ok) return checked
+    const { verified, chain, reason, where } = checked.value
+    const found =
+      where === undefined ? "" : ` It stands in ${where.type} at byte ${where.sequence}.`
+    const text = verified
+      ? `VERIFIED. The record is ${chain}.${found}`
+      : `NOT VERIFIED: ${reason ?? "the record does not show it"}. The record is ${chain}.`
+    return told(text, checked.value)
+  },
+})

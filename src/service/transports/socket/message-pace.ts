@@ -1,0 +1,31 @@
+import { TokenBucket } from "../../../lib/token-bucket.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+
+export type Pace =
+  | { kind: "pass" }
+  | { kind: "too-fast"; refusal: Failure }
+  /** It was told so often that it does not listen: to answer on would only feed it. */
+  | { kind: "flood"; refusal: Failure }
+
+/** How fast one client may send, and how often it is told that this was too fast. */
+export class MessagePace {
+  readonly #messages: TokenBucket
+  readonly #refusals: TokenBucket
+
+  constructor(perSecond: number, nowMs: number) {
+    this.#messages = new TokenBucket({ perSecond, burst: perSecond * 2 }, nowMs)
+    this.#refusals = new TokenBucket({ perSecond, burst: perSecond * 10 }, nowMs)
+  }
+
+  next(nowMs: number): Pace {
+    const retry_after = this.#messages.take(nowMs)
+    if (retry_after === 0) return { kind: "pass" }
+    const isFlood = this.#refusals.take(nowMs) > 0
+    return isFlood
+      ? { kind: "flood", refusal: failure("RATE_LIMITED", closing, { retry_after: 1 }) }
+      : { kind: "too-fast", refusal: failure("RATE_LIMITED", warning, { retry_after }) }
+  }
+}
+
+const warning = "Messages come faster than they may: wait as long as `retry_after` says."
+const closing = "Messages keep coming too fast: the session is closed, executions go on."

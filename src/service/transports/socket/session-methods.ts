@@ -1,0 +1,279 @@
+import type { z } from "zod"
+import { hasEnded } from "../../../execution/record.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { checkParams, unfitParams } from "../../../protocol/check-params.ts"
+import { type Encoding, executeResultOf } from "../../../protocol/execute.ts"
+import { viewOf } from "../../../protocol/execution-view.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+import {
+  type InputParams,
+  isMethodName,
+  type MethodName,
+  maxInputBytes,
+  methods,
+  type ParsedParamsOf,
+  type Role,
+} from "../../../protocol/methods.ts"
+import type { PolicyKind } from "../../../protocol/notifications.ts"
+import type { Caller } from "../../access/caller.ts"
+import type { Operations, OutputFeed } from "../../gateway/ports.ts"
+import { type SubscriberSocket, Subscription } from "./subscription.ts"
+
+/** What a method may use of the session it is called in. */
+export interface SessionScope extends SubscriberSocket {
+  readonly caller: Caller
+  readonly operations: Operations
+  readonly subscriptions: Map<string, Subscription>
+  latestExecution: string | null
+  watch(labels: Record<string, string> | undefined): Result<null, Failure>
+  newSubscriptionNumber(): Result<number, Failure>
+  detach(subscription: Subscription): void
+  /** What drove this execution here before, and stands by since it was detached. */
+  takeStandBy(executionId: string): Disposable | null
+}
+
+export type Reply = {
+  result: unknown
+  /** What may only happen once the result is on its way. */
+  afterwards?: () => void
+  /** The session is gone: undo what was waiting for `afterwards`. */
+  abandon?: () => void
+}
+
+export function answerMethod(
+  session: SessionScope,
+  method: string,
+  params: unknown,
+): Promise<Result<Reply, Failure>> {
+  if (!isMethodName(method)) {
+    const message = `There is no method ${JSON.stringify(method.slice(0, 100))}.`
+    return Promise.resolve(fail(failure("METHOD_NOT_FOUND", message)))
+  }
+  return answer(session, method, params)
+}
+
+async function answer(
+  session: SessionScope,
+  method: MethodName,
+  raw: unknown,
+): Promise<Result<Reply, Failure>> {
+  const { operations, caller } = session
+  switch (method) {
+    case "execute":
+      return withParams(
+        methods.execute.params,
+        raw,
+        (params) => execute(session, params),
+        operations.policy,
+      )
+    case "attach":
+      return withParams(methods.attach.params, raw, (params) => attach(session, params))
+    case "control":
+      return withParams(methods.control.params, raw, async ({ type, signal, execution_id }) => {
+        const id = execution_id ?? session.latestExecution
+        if (id === null) {
+          const message = "This session has started nothing yet: give an execution_id."
+          return fail(failure("PROCESS_NOT_FOUND", message))
+        }
+        return plain(await operations.control(caller, id, { type, signal }))
+      })
+    case "input":
+      return withParams(methods.input.params, raw, async (params) => {
+        const data = inputBytes(params)
+        if (!data.ok) return data
+        const { execution_id, end, offset } = params
+        const input = { data: data.value, end, offset }
+        return plain(await operations.input(caller, execution_id, input))
+      })
+    case "resize":
+      return withParams(methods.resize.params, raw, async ({ execution_id, cols, rows }) =>
+        plain(await operations.resize(caller, execution_id, { cols, rows })),
+      )
+    case "detach":
+      return withParams(methods.detach.params, raw, async ({ execution_id }) => {
+        const subscription = await subscriptionTo(session, execution_id)
+        if (!subscription.ok) return subscription
+        session.detach(subscription.value)
+        return ok({ result: {} })
+      })
+    case "ack":
+      return withParams(methods.ack.params, raw, async ({ execution_id, next }) => {
+        const subscription = await subscriptionTo(session, execution_id)
+        if (!subscription.ok) return subscription
+        if (subscription.value.driver?.acknowledge(next) === false) {
+          return fail(failure("INVALID_PARAMS", "`next` is not a cursor."))
+        }
+        return ok({ result: {} })
+      })
+    case "watch":
+      return withParams(methods.watch.params, raw, async ({ labels }) => {
+        const watching = session.watch(labels)
+        return watching.ok ? ok({ result: {} }) : watching
+      })
+    case "remove":
+      return withParams(methods.remove.params, raw, async ({ execution_id }) =>
+        plain(await operations.remove(caller, execution_id)),
+      )
+    case "list":
+      return withParams(methods.list.params, raw, async (params) =>
+        plain(await operations.list(caller, params)),
+      )
+    case "status":
+      return withParams(methods.status.params, raw, async ({ execution_id }) => {
+        const record = await operations.status(caller, execution_id)
+        return record.ok ? ok({ result: viewOf(record.value) }) : record
+      })
+    case "receipt":
+      return withParams(methods.receipt.params, raw, async ({ execution_id }) =>
+        plain(await operations.receipt(caller, execution_id)),
+      )
+    case "transcript.read":
+      return withParams(methods["transcript.read"].params, raw, async (params) =>
+        plain(await operations.readTranscript(caller, params)),
+      )
+    case "transcript.verify":
+      return withParams(methods["transcript.verify"].params, raw, async (params) =>
+        plain(await operations.verify(caller, params)),
+      )
+  }
+}
+
+async function execute(
+  session: SessionScope,
+  params: ParsedParamsOf<"execute">,
+): Promise<Result<Reply, Failure>> {
+  const { operations, caller } = session
+  const started = await operations.execute(caller, params, true)
+  if (!started.ok) return started
+  const { record, repeated } = started.value
+  const result = executeResultOf(record, repeated)
+  if (!result.ok) return result
+  session.latestExecution = record.id
+  const feed = await operations.openStarted(record, caller)
+  if (!feed.ok) return feed
+  const subscription = subscribe(session, feed.value, { ...params, role: "driver" })
+  if (!subscription.ok) return subscription
+  const announce = repeated ? null : ("started" as const)
+  return ok({
+    result: {
+      ...result.value,
+      subscription: subscription.value.number,
+      ...ackAfter(subscription.value),
+    },
+    afterwards: () => subscription.value.begin(announce),
+    abandon: () => subscription.value[Symbol.dispose](),
+  })
+}
+
+async function attach(
+  session: SessionScope,
+  params: ParsedParamsOf<"attach">,
+): Promise<Result<Reply, Failure>> {
+  const { operations, caller } = session
+  const scope = params.role === "driver" ? "control" : "read" // a child may wait for its drivers
+  const opened = await operations.open(caller, params.execution_id, params.from, scope)
+  if (!opened.ok) return opened
+  const feed = opened.value
+  const subscription = subscribe(session, feed, params)
+  if (!subscription.ok) return subscription
+  return ok({
+    result: {
+      execution_id: feed.executionId,
+      state: feed.record().state.kind,
+      from: feed.from,
+      available_from: feed.availableFrom,
+      subscription: subscription.value.number,
+      ...ackAfter(subscription.value),
+    },
+    afterwards: () => subscription.value.begin(null),
+    abandon: () => subscription.value[Symbol.dispose](),
+  })
+}
+
+function ackAfter({ driver }: Subscription): { ack_after_bytes?: number } {
+  const bytes = driver?.ackAfterBytes ?? null
+  return bytes === null ? {} : { ack_after_bytes: bytes }
+}
+
+/** One subscription per session and execution: a second one takes the first one's place. */
+function subscribe(
+  session: SessionScope,
+  feed: OutputFeed,
+  wanted: { encoding: Encoding; role: Role; acknowledges?: boolean | undefined },
+): Result<Subscription, Failure> {
+  const { executionId } = feed
+  const earlier = session.subscriptions.get(executionId)
+  // Whoever moves its subscription is still connected: a driver stands by, and holds its lease.
+  if (earlier !== undefined) session.detach(earlier)
+  const number = earlier === undefined ? session.newSubscriptionNumber() : ok(earlier.number)
+  const drives = wanted.role === "driver" && !hasEnded(feed.record())
+  const acknowledges = wanted.acknowledges ?? false
+  if (!number.ok) {
+    // Who started it was taken for its driver: nobody drives it now.
+    if (drives) session.operations.drive(session.caller, feed, acknowledges)[Symbol.dispose]()
+    feed[Symbol.dispose]()
+    return number
+  }
+  using _earlierDriver = drives ? session.takeStandBy(executionId) : null
+  const subscription = new Subscription(feed, {
+    number: number.value,
+    encoding: wanted.encoding,
+    driver: drives ? session.operations.drive(session.caller, feed, acknowledges) : null,
+    socket: session,
+    over: () => {
+      if (session.subscriptions.get(executionId) === subscription) {
+        session.subscriptions.delete(executionId)
+      }
+    },
+  })
+  session.subscriptions.set(executionId, subscription)
+  return ok(subscription)
+}
+
+/** By the whole id, or by a prefix that fits one subscription of this session. */
+async function subscriptionTo(
+  session: SessionScope,
+  executionId: string,
+): Promise<Result<Subscription, Failure>> {
+  const exact = session.subscriptions.get(executionId)
+  if (exact !== undefined) return ok(exact)
+  const found = await session.operations.status(session.caller, executionId)
+  if (!found.ok) return found
+  const subscription = session.subscriptions.get(found.value.id)
+  if (subscription !== undefined) return ok(subscription)
+  const state = found.value.state.kind
+  const message = `This session is not attached to execution ${found.value.id}.`
+  return fail(failure("WRONG_STATE", message, { state }))
+}
+
+function inputBytes(params: InputParams): Result<Uint8Array<ArrayBuffer>, Failure> {
+  const data = Uint8Array.from(Buffer.from(params.data, params.encoding))
+  const isBase64 = params.encoding !== "base64" || isCanonicalBase64(params.data)
+  if (!isBase64) return fail(failure("INVALID_PARAMS", "`data` is not base64."))
+  if (data.length <= maxInputBytes) return ok(data)
+  const message = `Input of ${data.length} bytes is too much at once: send at most 1 MiB.`
+  return fail(failure("INVALID_PARAMS", message))
+}
+
+function isCanonicalBase64(text: string): boolean {
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/=+$/, "").length % 4 !== 1
+}
+
+function plain<Value>(outcome: Result<Value, Failure>): Result<Reply, Failure> {
+  return outcome.ok ? ok({ result: outcome.value }) : outcome
+}
+
+async function withParams<Schema extends z.ZodType>(
+  schema: Schema,
+  raw: unknown,
+  run: (params: z.output<Schema>) => Promise<Result<Reply, Failure>>,
+  policy: PolicyKind = "everything",
+): Promise<Result<Reply, Failure>> {
+  const params = checkParams(schema, raw ?? {})
+  if (params.ok) return run(params.value)
+  const issues = params.failure
+  const [first] = issues
+  const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
+  const message = `The parameters do not fit: ${where}${first?.message ?? "unknown"}.`
+  return fail(unfitParams(message, issues, policy))
+}

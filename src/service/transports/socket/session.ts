@@ -1,0 +1,299 @@
+import { setImmediate } from "node:timers/promises"
+import { z } from "zod"
+import type { ExecutionRecord } from "../../../execution/record.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { viewOf } from "../../../protocol/execution-view.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+import {
+  errorMessage,
+  notificationMessage,
+  type RpcRequest,
+  readRequest,
+  resultMessage,
+} from "../../../protocol/json-rpc.ts"
+import { mostRequests, tooManyAtOnce } from "../../../protocol/limits.ts"
+import { isMethodName } from "../../../protocol/methods.ts"
+import type { Caller } from "../../access/caller.ts"
+import type { Driver, Operations, Refusals } from "../../gateway/ports.ts"
+import type { Connection } from "./connection.ts"
+import type { MessagePace } from "./message-pace.ts"
+import { answerMethod, type Reply, type SessionScope } from "./session-methods.ts"
+import type { Subscription } from "./subscription.ts"
+
+export type SessionLog = {
+  debug(facts: Record<string, unknown>, event: string): void
+  warn(facts: Record<string, unknown>, event: string): void
+  error(facts: Record<string, unknown>, event: string): void
+}
+
+export type SessionOptions = {
+  id: string
+  caller: Caller
+  operations: Operations
+  connection: Connection
+  log: SessionLog
+  refusals: Refusals
+  /** Text of so many characters was made and sent. */
+  passed: (length: number) => void
+  pace: MessagePace
+  /** It does not stop sending too fast, and is cut off. */
+  flooded: () => void
+  /** A request was answered, or refused; the method is one of ours, or `unknown`. */
+  answered: (method: string, seconds: number) => void
+}
+
+const mostSubscriptions = 65_535
+const mostUntold = 1000
+
+// What is left behind for the collector, in characters of text. Of a subscription: however little
+// comes of it. Of a long answer, as `list` gives: it was rows and objects before it was text.
+const subscriptionLength = 64 * 1024
+const longAnswer = { atLeast: 64 * 1024, weight: 32 }
+const tryAgainLater = 1013
+const policyViolation = 1008
+/** Their answers can be megabytes long, and take milliseconds to make. */
+const largeReads: ReadonlySet<string> = new Set([
+  "list",
+  "receipt",
+  "status",
+  "transcript.read",
+  "transcript.verify",
+])
+
+/** One client's connection: its requests, its subscriptions, its latest execution. */
+export class Session implements SessionScope, Disposable {
+  readonly id: string
+  readonly caller: Caller
+  readonly operations: Operations
+  readonly subscriptions = new Map<string, Subscription>()
+  latestExecution: string | null = null
+  #watch: Disposable | null = null
+  readonly #standingBy = new Map<string, Driver>()
+  readonly #untold = new Map<string, ExecutionRecord>()
+  readonly #options: SessionOptions
+  readonly #passed: (length: number) => void
+  #isBlocked = false
+  #isClosed = false
+  #requestsUnderWay = 0
+  #lastNumber = 0
+  /** A request may name "the latest" before the answer that made it the latest has come. */
+  #executing: Promise<unknown> = Promise.resolve()
+  #reading: Promise<unknown> = Promise.resolve()
+  #room = Promise.withResolvers<void>()
+
+  constructor(options: SessionOptions) {
+    this.id = options.id
+    this.caller = options.caller
+    this.operations = options.operations
+    this.#options = options
+    this.#passed = options.passed
+  }
+
+  get isBlocked(): boolean {
+    return this.#isBlocked
+  }
+
+  get isTold(): boolean {
+    return this.subscriptions.size === 0
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  send(message: string | Uint8Array<ArrayBuffer>, besides = 0): void {
+    if (typeof message === "string") this.#passed(message.length + besides)
+    if (this.#isClosed || this.#options.connection.send(message) !== -1 || this.#isBlocked) return
+    this.#isBlocked = true
+    this.#room = Promise.withResolvers()
+  }
+
+  /** The socket has room again. */
+  drained(): void {
+    this.#isBlocked = false
+    this.#room.resolve()
+    for (const [id, record] of this.#untold) {
+      if (this.#isBlocked) return
+      this.#untold.delete(id)
+      this.#tellChange(record)
+    }
+    for (const [executionId, subscription] of this.subscriptions) {
+      if (this.#isBlocked) return
+      subscription.pump()
+      // Who filled the socket is the last to be asked the next time: a flood starves nobody.
+      const isStillThere = this.#isBlocked && this.subscriptions.delete(executionId)
+      if (isStillThere) this.subscriptions.set(executionId, subscription)
+    }
+  }
+
+  async receive(text: string): Promise<void> {
+    if (this.#isClosed) return
+    const receivedMs = performance.now()
+    const pace = this.#options.pace.next(receivedMs)
+    if (pace.kind === "flood") {
+      this.#cutOff(pace.refusal)
+      return
+    }
+    const request = readRequest(text)
+    if (!request.ok) {
+      this.#noteRefusal("unknown", undefined, request.failure.failure)
+      this.send(errorMessage(request.failure.id, request.failure.failure))
+      return
+    }
+    const { id, method, params } = request.value
+    const isFull = this.#requestsUnderWay >= mostRequests
+    const refusal = pace.kind === "too-fast" ? pace.refusal : isFull ? tooManyAtOnce : null
+    if (refusal !== null) {
+      this.#noteRefusal(method, params, refusal)
+      if (id !== undefined) this.send(errorMessage(id, refusal))
+      return
+    }
+    this.#requestsUnderWay += 1
+    const reply = await this.#answer(request.value)
+    this.#requestsUnderWay -= 1
+    this.#options.answered(knownMethod(method), (performance.now() - receivedMs) / 1000)
+    if (!reply.ok) this.#noteRefusal(method, params, reply.failure)
+    if (this.#isClosed) {
+      if (reply.ok) reply.value.abandon?.()
+      return
+    }
+    if (id !== undefined) {
+      const answer = reply.ok
+        ? resultMessage(id, reply.value.result)
+        : errorMessage(id, reply.failure)
+      if (answer.length > longAnswer.atLeast) this.#passed(answer.length * longAnswer.weight)
+      this.send(answer)
+    }
+    if (reply.ok) reply.value.afterwards?.()
+  }
+
+  /** A message that nobody read: the connection was closed for it. */
+  refusedTooLarge(mostBytes: number): void {
+    const message = `The message is larger than ${mostBytes} bytes: the connection is closed.`
+    this.#noteRefusal("unknown", undefined, failure("INVALID_REQUEST", message))
+  }
+
+  watch(labels: Record<string, string> | undefined): Result<null, Failure> {
+    if (this.#isClosed) return ok(null) // nobody would ever end it
+    // The new one first: when the last watcher leaves, the keeper is told, and nothing waits for
+    // that. A session that asks again and again would pile up such messages.
+    const tell = (record: ExecutionRecord) => this.#tellChange(record)
+    const watching = this.operations.watch(this.caller, labels, tell)
+    if (!watching.ok) return watching
+    using _earlier = this.#watch
+    this.#watch = watching.value
+    return ok(null)
+  }
+
+  /** Of an execution that changes again while the client does not read, the newest is enough. */
+  #tellChange(record: ExecutionRecord): void {
+    if (!this.#isBlocked) {
+      this.send(notificationMessage("execution.changed", viewOf(record)))
+      return
+    }
+    this.#untold.set(record.id, record)
+    if (this.#untold.size <= mostUntold) return
+    this.#options.connection.close(tryAgainLater, "too slow to watch: list the executions again")
+    this[Symbol.dispose]()
+  }
+
+  /** A number for binary frames that no other subscription of this session has. */
+  newSubscriptionNumber(): Result<number, Failure> {
+    this.#passed(subscriptionLength)
+    const taken = new Set([...this.subscriptions.values()].map(({ number }) => number))
+    if (taken.size >= mostSubscriptions) {
+      return fail(failure("AT_CAPACITY", "This session has too many subscriptions: detach some."))
+    }
+    do this.#lastNumber = (this.#lastNumber % mostSubscriptions) + 1
+    while (taken.has(this.#lastNumber))
+    return ok(this.#lastNumber)
+  }
+
+  /**
+   * Who detaches has not disconnected: a client that is only slow does so to catch up, and its
+   * execution must not be cancelled for that.
+   */
+  detach(subscription: Subscription): void {
+    this.subscriptions.delete(subscription.executionId)
+    const driver = subscription.detach()
+    if (driver !== null) this.#standingBy.set(subscription.executionId, driver)
+  }
+
+  takeStandBy(executionId: string): Driver | null {
+    const driver = this.#standingBy.get(executionId) ?? null
+    this.#standingBy.delete(executionId)
+    return driver
+  }
+
+  #cutOff(refusal: Failure): void {
+    this.#noteRefusal("unknown", undefined, refusal)
+    this.send(errorMessage(null, refusal))
+    this.#options.log.warn({ sessionId: this.id }, "session closed: it sends too fast")
+    this.#options.flooded()
+    this.#options.connection.close(policyViolation, "RATE_LIMITED")
+    this[Symbol.dispose]()
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true
+    this.#room.resolve()
+    this.#watch?.[Symbol.dispose]()
+    for (const driver of this.#standingBy.values()) driver[Symbol.dispose]()
+    this.#standingBy.clear()
+    for (const subscription of this.subscriptions.values()) subscription[Symbol.dispose]()
+    this.subscriptions.clear()
+  }
+
+  async #answer(request: RpcRequest): Promise<Result<Reply, Failure>> {
+    const { method, params } = request
+    try {
+      if (method !== "execute") {
+        await this.#executing
+        if (largeReads.has(method)) return await this.#readInTurn(request)
+        return await answerMethod(this, method, params)
+      }
+      const answer = this.#executing.then(() => answerMethod(this, method, params))
+      this.#executing = answer.catch(() => undefined)
+      return await answer
+    } catch (error) {
+      this.#options.log.error({ sessionId: this.id, method, err: error }, "request failed")
+      const message = "The service failed at this request; its log says why."
+      return fail(failure("INTERNAL", message))
+    }
+  }
+
+  #noteRefusal(method: string, params: unknown, refused: Failure): void {
+    const { principal, address, via } = this.caller
+    this.#options.refusals.refused({
+      principal,
+      address,
+      via,
+      method: knownMethod(method),
+      failure: refused,
+      executionId: WithExecution.safeParse(params).data?.execution_id,
+    })
+  }
+
+  /**
+   * One at a time, others' turns in between, and none while the client does not take its answers:
+   * so what a session can make wait in memory is one answer, however much it asks for.
+   */
+  #readInTurn({ method, params }: RpcRequest): Promise<Result<Reply, Failure>> {
+    const turn = this.#reading.then(async () => {
+      await setImmediate()
+      if (this.#isBlocked) await this.#room.promise
+      return this.#isClosed ? nobodyListens : answerMethod(this, method, params)
+    })
+    this.#reading = turn.catch(() => undefined)
+    return turn
+  }
+}
+
+/** Else anybody could make up as many kinds of refusals as there are words. */
+function knownMethod(method: string): string {
+  return isMethodName(method) ? method : "unknown"
+}
+
+const WithExecution = z.object({ execution_id: z.string() })
+
+const nobodyListens = ok<Reply>({ result: null })

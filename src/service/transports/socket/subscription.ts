@@ -1,0 +1,178 @@
+import type { ExecutionRecord } from "../../../execution/record.ts"
+import { LoopShare } from "../../../lib/loop-share.ts"
+import type { Encoding } from "../../../protocol/execute.ts"
+import { wireError } from "../../../protocol/failure.ts"
+import { notificationMessage } from "../../../protocol/json-rpc.ts"
+import { completedOf, type NotificationName } from "../../../protocol/notifications.ts"
+import type { Driver, FeedEvent, OutputFeed } from "../../gateway/ports.ts"
+import { outputFrame } from "./output-frames.ts"
+
+export interface SubscriberSocket {
+  readonly isBlocked: boolean
+  /** `besides` is what else was made for it, in bytes. */
+  send(message: string | Uint8Array<ArrayBuffer>, besides?: number): void
+}
+
+/** A mebibyte for all subscriptions together, then others have their turn. */
+const framesPerTurn = 16
+const sending = new LoopShare(framesPerTurn, (run) => void setImmediate(run))
+
+/** What stands for invalid bytes was a text, and bytes again, of two and three bytes each. */
+const lossyWeight = 3
+
+/**
+ * Carries one execution's output to one session: reads the next piece while the socket takes it,
+ * and waits for the socket when it does not. What waits, waits on disk.
+ */
+export class Subscription implements Disposable {
+  readonly number: number
+  readonly driver: Driver | null
+  readonly #feed: OutputFeed
+  readonly #encoding: Encoding
+  readonly #socket: SubscriberSocket
+  readonly #over: () => void
+  readonly #advances: Disposable
+  #lastState: ExecutionRecord["state"]["kind"]
+  #hasBegun = false
+  #isScheduled = false
+  #isDisposed = false
+
+  constructor(
+    feed: OutputFeed,
+    options: {
+      number: number
+      encoding: Encoding
+      driver: Driver | null
+      socket: SubscriberSocket
+      /** Nothing will follow. */
+      over: () => void
+    },
+  ) {
+    this.#feed = feed
+    this.number = options.number
+    this.driver = options.driver
+    this.#encoding = options.encoding
+    this.#socket = options.socket
+    this.#over = options.over
+    this.#lastState = feed.record().state.kind
+    this.#advances = feed.onAdvance(() => this.pump())
+  }
+
+  get executionId(): string {
+    return this.#feed.executionId
+  }
+
+  /** From here on it may send: the answer that announces it has been sent. */
+  begin(announce: "started" | null): void {
+    this.#hasBegun = true
+    const record = this.#feed.record()
+    if (announce !== null && record.leader !== null) {
+      // It may be over by now: whoever started it is told of its life all the same.
+      if (this.#lastState === "ended") this.#lastState = "running"
+      this.#tellLife("process.started", "started", record)
+    }
+    this.pump()
+  }
+
+  pump(): void {
+    if (!this.#hasBegun || this.#isScheduled) return
+    this.#isScheduled = true
+    sending.soon(() => {
+      this.#isScheduled = false
+      return this.#send()
+    })
+  }
+
+  /** Sends what is there; answers how many frames that were. */
+  #send(): number {
+    for (let frames = 0; frames < framesPerTurn; frames++) {
+      if (this.#isDisposed || this.#socket.isBlocked) return frames
+      const event = this.#feed.next(this.#encoding === "utf8" ? "text" : "bytes")
+      if (event === null) return frames
+      this.#deliver(event)
+    }
+    this.pump()
+    return framesPerTurn
+  }
+
+  /** Stops reading; the driver, if it was one, stands by and is answered. */
+  detach(): Driver | null {
+    if (this.#isDisposed) return null
+    this.#isDisposed = true
+    this.#advances[Symbol.dispose]()
+    this.#feed[Symbol.dispose]()
+    this.driver?.standBy()
+    return this.driver
+  }
+
+  [Symbol.dispose](): void {
+    this.detach()?.[Symbol.dispose]()
+  }
+
+  #deliver(event: FeedEvent): void {
+    const execution_id = this.executionId
+    switch (event.kind) {
+      case "output":
+        this.#socket.send(
+          outputFrame(event, execution_id, this.number, this.#encoding),
+          event.lossy === 0 ? 0 : event.bytes.length * lossyWeight,
+        )
+        this.driver?.sent()
+        return
+      case "gap": {
+        const { kind: _, ...gap } = event
+        this.#tell("process.gap", { execution_id, ...gap })
+        return
+      }
+      case "state":
+        this.#tellState(event.record)
+        this.driver?.sent() // nothing new, but the child may have begun to wait
+        return
+      case "ended":
+        this.#tellEnd(event.record)
+        this.#finish()
+        return
+      case "failed":
+        this.#tell("process.error", { execution_id, error: wireError(event.failure) })
+        this.#finish()
+        return
+    }
+  }
+
+  #tellState(record: ExecutionRecord): void {
+    const { kind } = record.state
+    const before = this.#lastState
+    this.#lastState = kind
+    if (kind === before) return
+    if (kind === "paused") this.#tellLife("process.paused", "paused", record)
+    if (kind !== "running") return
+    if (before === "paused") this.#tellLife("process.resumed", "resumed", record)
+    else this.#tellLife("process.started", "started", record)
+  }
+
+  #tellEnd(record: ExecutionRecord): void {
+    const { state } = record
+    const outcome = state.kind === "ended" ? state.outcome : null
+    const wasCanceled = outcome?.kind === "stopped" && outcome.cause === "client"
+    // Who attaches to an old one wants its output, not its life told again.
+    if (wasCanceled && this.#lastState !== "ended") {
+      this.#tellLife("process.canceled", "canceled", record)
+    }
+    const completed = completedOf(record)
+    if (completed !== null) this.#tell("process.completed", completed)
+  }
+
+  #tellLife(name: NotificationName, status: string, record: ExecutionRecord): void {
+    const pid = record.leader?.pid ?? null
+    this.#tell(name, { execution_id: record.id, status, pid, pgid: pid })
+  }
+
+  #tell(name: NotificationName, params: unknown): void {
+    this.#socket.send(notificationMessage(name, params))
+  }
+
+  #finish(): void {
+    this[Symbol.dispose]()
+    this.#over()
+  }
+}

@@ -1,0 +1,196 @@
+import { describe, expect, test } from "bun:test"
+import type { AnswerMessage, Fields, RequestMessage } from "../../../src/bridge/messages/message.ts"
+import { afterLoss } from "../../../src/bridge/targets/after-loss.ts"
+import { Breaker } from "../../../src/bridge/targets/breaker.ts"
+import type { Outcome } from "../../../src/bridge/targets/http/http-exchange.ts"
+import { judgeOutcome } from "../../../src/bridge/targets/http/judge-outcome.ts"
+import { KnownTarget } from "../../../src/bridge/targets/known-target.ts"
+import { Requests, type UnderWay } from "../../../src/bridge/targets/requests.ts"
+
+const tools = [
+  { name: "plain" },
+  { name: "once", annotations: { idempotentHint: false } },
+  { name: "read", annotations: { idempotentHint: false, readOnlyHint: true } },
+  { name: "twice", annotations: { idempotentHint: true } },
+]
+
+function target(isOurs = false): KnownTarget {
+  const known = new KnownTarget("target", new Breaker({ failures: 9, waitMs: 1 }, () => 0), isOurs)
+  known.learn(request("tools/list"), answer({ tools }))
+  return known
+}
+
+function request(method: string, params: Fields = {}): RequestMessage {
+  return { kind: "request", text: "", id: 1, key: "1", method, params }
+}
+
+function answer(result: Fields): AnswerMessage {
+  return { kind: "answer", text: "", key: "1", result, error: null }
+}
+
+function sent(method: string, params: Fields = {}, more: Partial<UnderWay> = {}): UnderWay {
+  return { ...new Requests(9, () => 0).add(request(method, params)), sends: 1, ...more }
+}
+
+const reset = { why: "closed (1006)" }
+
+describe("a request whose connection is lost before an answer", () => {
+  test.each(["plain", "read", "twice", "never-heard-of"])("calling %s is sent again", (name) => {
+    expect(afterLoss(sent("tools/call", { name }), reset, target(), 5)).toBeNull()
+  })
+
+  test("calling a tool that says twice is not once is not, and the error says so", () => {
+    const problem = afterLoss(sent("tools/call", { name: "once" }), reset, target(), 5)
+
+    expect(problem).toMatchObject({ reason: "MAY_HAVE_BEEN_DONE" })
+    expect(problem?.message).toMatch(/once.*may have been carried out.*not sent again/s)
+  })
+
+  test("is not sent again when its progress has been told", () => {
+    const begun = sent("tools/call", { name: "plain" }, { hasBegun: true })
+
+    expect(afterLoss(begun, reset, target(), 5)).toMatchObject({ reason: "CONNECTION_LOST" })
+  })
+
+  test("is given up after so many times", () => {
+    const often = sent("tools/list", {}, { sends: 5 })
+
+    expect(afterLoss(often, reset, target(), 5)?.message).toContain("5 times")
+  })
+
+  test("is always asked again when it is a stream of news", () => {
+    const stream = sent("subscriptions/listen", {}, { sends: 99, hasBegun: true })
+
+    expect(afterLoss(stream, reset, target(), 5)).toBeNull()
+  })
+})
+
+describe("the requests of a client", () => {
+  test("are settled when all are answered that will be", async () => {
+    const requests = new Requests(9, () => 0)
+    let isSettled = false
+    const asked = requests.add(request("tools/call"))
+    requests.add({ ...request("subscriptions/listen"), key: "2" })
+    const settling = requests.settled().finally(() => {
+      isSettled = true
+    })
+    await Promise.resolve()
+    expect(isSettled).toBe(false)
+
+    requests.remove(asked)
+    await settling
+
+    expect(requests.size).toBe(1)
+  })
+
+  test("are refused past their bound, and with an id that is in use", () => {
+    const requests = new Requests(1, () => 0)
+    requests.add(request("ping"))
+
+    expect(requests.refusal(request("ping"))?.reason).toBe("DUPLICATE_ID")
+    expect(requests.refusal({ ...request("ping"), key: "2" })?.reason).toBe("TOO_MANY")
+  })
+})
+
+describe("a cc-executor, which starts things once by their key", () => {
+  const lost = (name: string, args: Fields = {}) =>
+    afterLoss(
+      sent("tools/call", { name, arguments: args }, { hasBegun: true }),
+      reset,
+      target(true),
+      5,
+    )
+
+  test("is sent calls again, also after their progress", () => {
+    expect(lost("once")).toBeNull()
+    expect(lost("run")).toBeNull()
+    expect(lost("input", { offset: 0 })).toBeNull()
+  })
+
+  test("is not sent a second signal, nor input that does not say its place", () => {
+    expect(lost("signal")).not.toBeNull()
+    expect(lost("input", { text: "yes\n" })).not.toBeNull()
+  })
+
+  test.each([
+    ["initialize", { serverInfo: { name: "cc-executor", version: "1" } }],
+    [
+      "server/discover",
+      { _meta: { "io.modelcontextprotocol/serverInfo": { name: "cc-executor" } } },
+    ],
+  ])("is known by its answer to %s", (method, result) => {
+    const known = target()
+
+    known.learn(request(method), answer(result))
+
+    expect(known.isOurs).toBe(true)
+  })
+})
+
+describe("an answer over HTTP", () => {
+  const verdict = (outcome: Outcome, name = "plain") =>
+    judgeOutcome(sent("tools/call", { name }), outcome, target(), 5)
+  const busy = (status: number): Outcome => {
+    return { kind: "busy", status, why: `${status}`, retryAfterMs: null }
+  }
+
+  test.each<[string, Outcome]>([
+    ["a connection that was refused", { kind: "unsent", why: "ECONNREFUSED" }],
+    ["502", busy(502)],
+    ["503", busy(503)],
+    ["504", busy(504)],
+    ["a reset before any byte", { kind: "cut", why: "reset" }],
+  ])("%s is tried again", (_, outcome) => {
+    expect(verdict(outcome).kind).toBe("again")
+  })
+
+  test.each([400, 401, 403, 500])("%d is final", (status) => {
+    expect(verdict({ kind: "refused", status, why: `${status}` }).kind).toBe("fail")
+  })
+
+  test("404 is final too, unless there was a session to open again", () => {
+    expect(verdict({ kind: "refused", status: 404, why: "" }).kind).toBe("unknown-session")
+  })
+
+  test.each<[string, Outcome]>([
+    ["502", busy(502)],
+    ["504", busy(504)],
+    ["a reset", { kind: "cut", why: "reset" }],
+  ])("%s ends a call whose tool says twice is not once", (_, outcome) => {
+    const judged = verdict(outcome, "once")
+    expect(judged).toMatchObject({ kind: "fail", why: { reason: "MAY_HAVE_BEEN_DONE" } })
+  })
+
+  test("503 and a refused connection do not: nothing was carried out", () => {
+    expect(verdict(busy(503), "once").kind).toBe("again")
+    expect(verdict({ kind: "unsent", why: "ECONNREFUSED" }, "once").kind).toBe("again")
+  })
+
+  test("a reset after bytes is told", () => {
+    const cut: Outcome = { kind: "broken", why: "closed", lastEventId: null, retryMs: null }
+    expect(verdict(cut)).toMatchObject({ kind: "fail", why: { reason: "CONNECTION_LOST" } })
+  })
+})
+
+describe("arguments that a tool wants in headers", () => {
+  test("are taken from calls of it", () => {
+    const known = target()
+    const schema = {
+      properties: {
+        region: { type: "string", "x-mcp-header": "Region" },
+        deep: { properties: { count: { type: "integer", "x-mcp-header": "Count" } } },
+        gone: { type: "string", "x-mcp-header": "Gone" },
+        bad: { type: "string", "x-mcp-header": "Bad\r\nName" },
+      },
+    }
+    known.learn(request("tools/list"), answer({ tools: [{ name: "t", inputSchema: schema }] }))
+
+    const args = { region: "São Paulo", deep: { count: 3 }, bad: "x" }
+    const headers = known.headersFor(request("tools/call", { name: "t", arguments: args }))
+
+    expect(headers).toEqual({
+      "mcp-param-Region": `=?base64?${Buffer.from("São Paulo").toString("base64")}?=`,
+      "mcp-param-Count": "3",
+    })
+  })
+})

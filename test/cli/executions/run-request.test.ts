@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test"
+import { readArguments } from "../../../src/cli/arguments.ts"
+import { runOptions } from "../../../src/cli/executions/run-options.ts"
+import { inputOf, runRequest } from "../../../src/cli/executions/run-request.ts"
+import { fakeContext, fakeInput } from "../fake-context.ts"
+
+function request(argv: string[], replaced: Parameters<typeof fakeContext>[0] = {}, isLocal = true) {
+  const { values, operands } = readArguments(argv, runOptions, true)
+  return runRequest(fakeContext(replaced), values, operands, isLocal)
+}
+
+function input(argv: string[], kind: "terminal" | "stream" | "nothing") {
+  const { values } = readArguments(argv, runOptions, true)
+  return inputOf(fakeContext({ stdin: fakeInput(kind) }), values)
+}
+
+describe("the request of a run", () => {
+  const env = { PATH: "/bin", HOME: "/home/user", CC_EXECUTOR_PORT: "1", BUN_OPTIONS: "x" }
+
+  test("takes directory and environment along to a local service, save what is its own", () => {
+    expect(request(["ls", "-l"], { env })).toMatchObject({
+      argv: ["ls", "-l"],
+      cwd: "/home/user/project",
+      env: { PATH: "/bin", HOME: "/home/user", PWD: "/home/user/project" },
+      stdin: "closed",
+      encoding: "binary",
+    })
+    expect(Object.keys(request(["ls"], { env }).env ?? {})).not.toContain("BUN_OPTIONS")
+    expect(Object.keys(request(["ls"], { env }).env ?? {})).not.toContain("CC_EXECUTOR_PORT")
+  })
+
+  test("tells a remote one only what was said", () => {
+    const remote = request(["-e", "A=1", "-e", "HOME", "ls"], { env }, false)
+
+    expect(remote.cwd).toBeUndefined()
+    expect(remote.env).toEqual({ A: "1", HOME: "/home/user" })
+    expect(request(["--cwd", "there", "ls"], { env }, false).cwd).toBe("there")
+    expect(request(["--cwd", "there", "ls"], { env }).cwd).toBe("/home/user/project/there")
+  })
+
+  test("has everything that was asked for, in the protocol's units", () => {
+    const argv =
+      "--timeout 2m --idle-timeout 500ms --name web -l team=x " +
+      "--budget-bytes 64k --budget-lines 10 --budget-policy block " +
+      "--memory 1MiB --cpus 0.5 --pids 9 --output-limit 2k " +
+      "--cancel-on-disconnect --idempotency-key k --shell a|b"
+    expect(request(argv.split(" "))).toMatchObject({
+      command: "a|b",
+      shell: true,
+      timeout: 120,
+      idle_timeout: 0.5,
+      labels: { name: "web", team: "x" },
+      budget: { bytes: 65_536, lines: 10, policy: "block" },
+      limits: { memory: 1_048_576, cpu: 0.5, pids: 9, output: 2048 },
+      on_disconnect: "cancel",
+      idempotency_key: "k",
+    })
+  })
+
+  test("has a terminal of this one's size, or a usual one", () => {
+    const size = { cols: 100, rows: 30 }
+    const local = request(["-t", "vi"], { terminalSize: () => size, env: { TERM: "xterm" } }, false)
+
+    expect(local.terminal).toEqual(size)
+    expect(local.env).toEqual({ TERM: "xterm" })
+    expect(request(["-t", "vi"]).terminal).toEqual({ cols: 80, rows: 24 })
+  })
+})
+
+describe("standard input of a run", () => {
+  test.each([
+    [[], "stream", "stream", "pipe"],
+    [[], "nothing", "none", "closed"],
+    [[], "terminal", "none", "closed"],
+    [["-i"], "terminal", "stream", "pipe"],
+    [["-t"], "terminal", "keys", undefined],
+    [["-d"], "stream", "none", "closed"],
+    [["-d", "-i"], "nothing", "none", "pipe"],
+  ] as const)("%j with %s is passed on as %s", (flags, kind, passed, stdin) => {
+    const argv = [...flags, "cat"]
+
+    expect(input(argv, kind)).toBe(passed)
+    expect(request(argv, { stdin: fakeInput(kind) }).stdin).toBe(stdin)
+  })
+})

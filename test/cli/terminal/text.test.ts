@@ -1,0 +1,138 @@
+import { describe, expect, test } from "bun:test"
+import { commandText } from "../../../src/cli/executions/execution-text.ts"
+import { coloursFor } from "../../../src/cli/terminal/colours.ts"
+import { cut, onOneLine, renderTable } from "../../../src/cli/terminal/table.ts"
+import {
+  ageText,
+  countOption,
+  durationOption,
+  durationText,
+  sizeOption,
+  sizeText,
+  timeOption,
+} from "../../../src/cli/time.ts"
+import { fakeOutput } from "../fake-context.ts"
+
+describe("a table", () => {
+  const columns = [
+    { title: "ID" },
+    { title: "SIZE", align: "right" },
+    { title: "COMMAND" },
+  ] as const
+  const rows = [
+    [{ text: "a" }, { text: "1" }, { text: "make" }],
+    [{ text: "bcd" }, { text: "12345" }, { text: "a long command line" }],
+  ]
+
+  test("is aligned, without spaces at the ends of lines", () => {
+    expect(renderTable(columns, rows, null)).toEqual([
+      "ID    SIZE  COMMAND",
+      "a        1  make",
+      "bcd  12345  a long command line",
+    ])
+  })
+
+  test("cuts its last column where the terminal ends", () => {
+    expect(renderTable(columns, rows, 25).at(-1)).toBe("bcd  12345  a long comma…")
+  })
+
+  test("counts what is shown, not what is written", () => {
+    const wide = [[{ text: "日本" }, { text: "1" }, { text: "x" }]]
+    const painted = [[{ text: "ab", paint: (text: string) => `<${text}>` }, { text: "" }]]
+
+    expect(renderTable(columns, wide, null).at(-1)).toBe("日本     1  x")
+    expect(renderTable(columns, painted, null).at(-1)).toBe("<ab>")
+  })
+
+  test("of nothing is its titles", () => {
+    expect(renderTable(columns, [], 80)).toEqual(["ID  SIZE  COMMAND"])
+  })
+})
+
+describe("text of others", () => {
+  test("cannot steer the terminal", () => {
+    expect(onOneLine("a\nb\x1b[31m\x9b\tc\x7f")).toBe("a\\nb\\u001b[31m\\u009b\\tc\\u007f")
+  })
+
+  test("is cut between characters", () => {
+    expect(cut("日本語", 5)).toBe("日本…")
+    expect(cut("abc", 3)).toBe("abc")
+    expect(cut("abcd", 3)).toBe("ab…")
+  })
+
+  test("is quoted as a shell would want it", () => {
+    expect(commandText({ command: null, argv: ["sh", "-c", "it's 1; x"] })).toBe(
+      "sh -c 'it'\\''s 1; x'",
+    )
+    expect(commandText({ command: "a | b", argv: ["/bin/sh", "-c", "a | b"] })).toBe("a | b")
+  })
+})
+
+describe("colours", () => {
+  const terminal = fakeOutput({ isTty: true })
+
+  test("are for terminals", () => {
+    expect(coloursFor(terminal, { TERM: "xterm" }).red("x")).toBe("\x1b[31mx\x1b[0m")
+    expect(coloursFor(fakeOutput(), { TERM: "xterm" }).red("x")).toBe("x")
+  })
+
+  test.each([[{ NO_COLOR: "1" }], [{ CI: "true" }], [{ TERM: "dumb" }]])("not with %j", (env) => {
+    expect(coloursFor(terminal, env).red("x")).toBe("x")
+  })
+
+  test("an empty NO_COLOR says nothing", () => {
+    expect(coloursFor(terminal, { NO_COLOR: "" }).red("x")).not.toBe("x")
+  })
+})
+
+describe("times and sizes", () => {
+  test.each([
+    [-5, "0s"],
+    [59_999, "59s"],
+    [60_000, "1m"],
+    [3_600_000, "1h"],
+    [47 * 3_600_000, "47h"],
+    [48 * 3_600_000, "2d"],
+  ])("%d ms ago is %s", (ms, text) => {
+    expect(ageText(ms)).toBe(text)
+  })
+
+  test.each([
+    [420, "0.42s"],
+    [12_340, "12.3s"],
+    [184_000, "3m04s"],
+    [7_500_000, "2h05m"],
+    [273_600_000, "3d04h"],
+  ])("%d ms took %s", (ms, text) => {
+    expect(durationText(ms)).toBe(text)
+  })
+
+  test.each([
+    [0, "0 B"],
+    [1023, "1023 B"],
+    [1024, "1.0 KiB"],
+    [150 * 1024, "150 KiB"],
+    [5.5 * 1024 ** 3, "5.5 GiB"],
+  ])("%d bytes are %s", (bytes, text) => {
+    expect(sizeText(bytes)).toBe(text)
+  })
+
+  test("are read from options", () => {
+    const now = new Date("2026-11-16T12:00:00Z")
+
+    expect(durationOption("--timeout", "1.5m")).toBe(90_000)
+    expect(durationOption("--timeout", "2")).toBe(2000)
+    expect(sizeOption("--memory", "64k")).toBe(65_536)
+    expect(countOption("--tail", "0")).toBe(0)
+    expect(timeOption("--since", "10m", now)).toEqual(new Date("2026-11-16T11:50:00Z"))
+    expect(timeOption("--since", "2026-11-15T08:00:00Z", now)).toEqual(
+      new Date("2026-11-15T08:00:00Z"),
+    )
+  })
+
+  test("are refused where they make no sense", () => {
+    expect(() => durationOption("--timeout", "0s")).toThrow("--timeout")
+    expect(() => sizeOption("--memory", "-1")).toThrow("--memory")
+    expect(() => countOption("--tail", "1.5")).toThrow("--tail")
+  })
+})

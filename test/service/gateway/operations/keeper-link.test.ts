@@ -1,0 +1,75 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { type GatewayMessage, keeperMethods } from "../../../../src/protocol/ipc.ts"
+import {
+  type Channel,
+  openKeeperLink,
+} from "../../../../src/service/gateway/operations/keeper-link.ts"
+import { sampleId } from "../../../support/sample-record.ts"
+import { sampleSettings } from "../../../support/sample-settings.ts"
+
+test("news is taken even where it breaks a reader: all other news waits for that", async () => {
+  const sent: GatewayMessage[] = []
+  let receive = (_message: unknown): void => undefined
+  const channel = {
+    send: (message: GatewayMessage) => void sent.push(message),
+    onMessage: (received: (message: unknown) => void) => {
+      receive = received
+    },
+  }
+  const opening = openKeeperLink(channel, {
+    news: () => {
+      throw new Error("a disk that cannot be read")
+    },
+    draining: () => undefined,
+    connections: () => 0,
+  })
+  opening.catch(() => undefined) // it is never configured here
+
+  const news = { kind: "news", advances: [], changes: [], resync: false }
+  expect(() => receive(news)).toThrow("a disk that cannot be read")
+
+  expect(sent).toEqual([{ kind: "news-taken" }])
+})
+
+describe("an answer of the keeper to one question", () => {
+  test("is what was asked for, or an internal error, and never nothing", async () => {
+    const executionId = sampleId(1)
+    const origin = { principal: "local", address: "unix", via: "websocket" }
+    const methods = fc.constantFrom("live", "find", "remove", "control")
+    const results = fc.oneof(fc.anything(), fc.jsonValue(), fc.constant({ record: null }))
+    await fc.assert(
+      fc.asyncProperty(methods, results, async (method, result) => {
+        const { link, receive } = await openLink()
+        const asked =
+          method === "control"
+            ? link.call(method, { origin, executionId, type: "PAUSE" })
+            : link.call(method, { executionId })
+
+        receive({ kind: "answer", id: 1, result })
+
+        const outcome = await asked
+        if (outcome.ok) expect(keeperMethods[method].result.parse(outcome.value)).toBeDefined()
+        else expect(outcome.failure.reason).toBe("INTERNAL")
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+async function openLink() {
+  let receive = (_message: unknown): void => undefined
+  const channel: Channel = {
+    send: () => undefined,
+    onMessage: (received) => {
+      receive = received
+    },
+  }
+  const opening = openKeeperLink(channel, {
+    news: () => undefined,
+    draining: () => undefined,
+    connections: () => 0,
+  })
+  receive({ kind: "configure", settings: sampleSettings })
+  return { link: await opening, receive }
+}

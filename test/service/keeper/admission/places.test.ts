@@ -1,0 +1,272 @@
+import { describe, expect, test } from "bun:test"
+import assert from "node:assert/strict"
+import fc from "fast-check"
+import {
+  type PlaceBounds,
+  Places,
+  type Starter,
+  type Stay,
+} from "../../../../src/service/keeper/admission/places.ts"
+
+const bounds: PlaceBounds = {
+  maxExecutions: 3,
+  maxQueue: 6,
+  maxExecutionsPerPrincipal: 2,
+  maxQueuePerPrincipal: 3,
+}
+const ann = { principal: "ann", exempt: false }
+const bob = { principal: "bob", exempt: false }
+const root = { principal: "ann", exempt: true }
+
+/** Comes to the places as the keeper would, and answers what became of it. */
+function arrive(places: Places<string>, starter: Starter, name: string) {
+  const prospect = places.prospect(starter)
+  if (prospect === "runs") return { prospect, stay: places.take(starter) }
+  if (prospect === "waits") return { prospect, stay: places.wait(starter, name) }
+  return { prospect, stay: null }
+}
+
+function admitted(places: Places<string>): string[] {
+  const names: string[] = []
+  for (let next = places.admit(); next !== null; next = places.admit()) names.push(next)
+  return names
+}
+
+describe("places that several principals want", () => {
+  test("go to each up to its own bound, though there are more", () => {
+    const places = new Places<string>(bounds)
+
+    const prospects = ["1", "2", "3"].map((name) => arrive(places, ann, name).prospect)
+
+    expect(prospects).toEqual(["runs", "runs", "waits"])
+    expect(arrive(places, bob, "b").prospect).toBe("runs")
+    expect(admitted(places)).toEqual([])
+  })
+
+  test("go in turn to those who wait, and each is served in its order", () => {
+    const places = new Places<string>({ ...bounds, maxExecutions: 1 })
+    const stays = new Map([["first", arrive(places, bob, "first").stay]])
+    for (const name of ["a1", "a2", "a3"]) stays.set(name, arrive(places, ann, name).stay)
+    for (const name of ["b1", "b2"]) stays.set(name, arrive(places, bob, name).stay)
+
+    const order = ["first"]
+    for (let at = 0; at < 6; at += 1) {
+      stays.get(order[at] ?? "")?.end()
+      order.push(...admitted(places))
+    }
+
+    expect(order).toEqual(["first", "a1", "b1", "a2", "b2", "a3"])
+  })
+
+  test("are not held up by one that waits at its bound", () => {
+    const places = new Places<string>({ ...bounds, maxExecutions: 2, maxExecutionsPerPrincipal: 1 })
+    arrive(places, ann, "a1")
+    const second = arrive(places, bob, "b1")
+    arrive(places, ann, "a2")
+    arrive(places, bob, "b2")
+
+    second.stay?.end()
+
+    expect(admitted(places)).toEqual(["b2"])
+  })
+
+  test("are refused by name: to one at its bound, or to all", () => {
+    const places = new Places<string>(bounds)
+    for (let count = 0; count < 5; count += 1) arrive(places, ann, "a")
+
+    expect(places.prospect(ann)).toBe("full-for-principal")
+    expect(places.prospect(root)).toBe("runs")
+    for (let count = 0; count < 4; count += 1) arrive(places, root, "r")
+    expect(places.prospect(bob)).toBe("full")
+  })
+
+  test("keep a seat that was given up until its end", () => {
+    const places = new Places<string>({ ...bounds, maxExecutions: 0, maxQueue: 1 })
+    const { stay } = arrive(places, ann, "a")
+
+    expect(stay?.withdraw()).toBe(true)
+    expect(stay?.withdraw()).toBe(false)
+    expect(places.prospect(bob)).toBe("full")
+    stay?.end()
+    stay?.end()
+    expect(places).toMatchObject({ waiting: 0, running: 0, lanes: 0 })
+    expect(places.prospect(bob)).toBe("waits")
+  })
+})
+
+describe("whatever comes, ends and is canceled", () => {
+  const starters = [ann, bob, root, { principal: "cy", exempt: false }]
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant("arrive"), of: fc.nat(3) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant("end"), of: fc.nat(50) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("cancel"), of: fc.nat(50) }) },
+  )
+  const anyBounds = fc.record({
+    maxExecutions: fc.integer({ min: 1, max: 5 }),
+    maxQueue: fc.integer({ min: 0, max: 12 }),
+    maxExecutionsPerPrincipal: fc.integer({ min: 1, max: 4 }),
+    maxQueuePerPrincipal: fc.integer({ min: 0, max: 6 }),
+  })
+
+  test("no bound is passed, no place stays empty, order is kept, everybody gets a turn", () => {
+    fc.assert(
+      fc.property(anyBounds, fc.array(step, { maxLength: 120 }), (given, steps) => {
+        const model = new Model(given)
+        for (const { kind, of } of steps) {
+          if (kind === "arrive") model.arrive(starters[of] ?? ann)
+          else if (kind === "end") model.end(of)
+          else model.cancel(of)
+          model.check()
+        }
+        model.drain()
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe("a queue of a hundred thousand", () => {
+  test("costs each no more than a queue of a thousand does, whoever leaves it", () => {
+    const few = Math.min(...[1, 2, 3].map(() => costOf(1000)))
+    const many = Math.min(...[1, 2, 3].map(() => costOf(100_000)))
+
+    expect(many / few).toBeLessThan(20) // a search through the queue would be a hundred
+  }, 30_000)
+})
+
+/** Milliseconds for each of so many that wait, leave from the middle, or are served. */
+function costOf(count: number): number {
+  const most = { maxQueue: count, maxQueuePerPrincipal: count, maxExecutionsPerPrincipal: 1 }
+  const places = new Places<string>({ ...most, maxExecutions: 1 })
+  const first = places.take(bob)
+  const startMs = performance.now()
+  const stays = Array.from({ length: count }, () => places.wait(ann, "a"))
+  for (let at = 1; at < count; at += 2) {
+    stays[at]?.withdraw()
+    stays[at]?.end()
+  }
+  first.end()
+  for (let at = 0; at < count; at += 2) {
+    assert(places.admit() === "a")
+    stays[at]?.end()
+  }
+  return (performance.now() - startMs) / count
+}
+
+type Guest = { starter: Starter; number: number; stay: Stay }
+
+/** The plain and slow way to say the same: lists, counted anew every time. */
+class Model {
+  readonly #bounds: PlaceBounds
+  readonly #places: Places<number>
+  readonly #running: Guest[] = []
+  readonly #waiting: Guest[] = []
+  /** Lane that waits and may run → those that had a turn since. */
+  readonly #turnsOfOthers = new Map<string, Set<string>>()
+  #number = 0
+
+  constructor(given: PlaceBounds) {
+    this.#bounds = given
+    this.#places = new Places(given)
+  }
+
+  arrive(starter: Starter): void {
+    const number = (this.#number += 1)
+    const prospect = this.#places.prospect(starter)
+    const { maxQueue, maxQueuePerPrincipal } = this.#bounds
+    if (prospect === "runs") {
+      this.#running.push({ starter, number, stay: this.#places.take(starter) })
+    } else if (prospect === "waits") {
+      this.#waiting.push({ starter, number, stay: this.#places.wait(starter, number) })
+    } else if (prospect === "full") {
+      expect(this.#waiting.length).toBe(maxQueue)
+    } else {
+      expect(starter.exempt).toBe(false)
+      expect(own(this.#waiting, starter)).toBe(maxQueuePerPrincipal)
+    }
+    this.#fill()
+  }
+
+  end(at: number): void {
+    const [guest] = this.#running.splice(at % Math.max(1, this.#running.length), 1)
+    guest?.stay.end()
+    this.#fill()
+  }
+
+  cancel(at: number): void {
+    const [guest] = this.#waiting.splice(at % Math.max(1, this.#waiting.length), 1)
+    if (guest === undefined) return
+    expect(guest.stay.withdraw()).toBe(true)
+    guest.stay.end()
+    this.#fill()
+  }
+
+  check(): void {
+    const { maxExecutions, maxQueue } = this.#bounds
+    expect(this.#places.running).toBe(this.#running.length)
+    expect(this.#places.waiting).toBe(this.#waiting.length)
+    expect(this.#running.length).toBeLessThanOrEqual(maxExecutions)
+    expect(this.#waiting.length).toBeLessThanOrEqual(maxQueue)
+    for (const { starter } of this.#running) {
+      expect(own(this.#running, starter)).toBeLessThanOrEqual(this.#mostOf(starter))
+    }
+    const couldRun = this.#waiting.filter(({ starter }) => this.#mayRun(starter))
+    if (this.#running.length < maxExecutions) expect(couldRun).toEqual([])
+  }
+
+  drain(): void {
+    while (this.#running.length > 0) {
+      this.end(0)
+      this.check()
+    }
+    expect(this.#waiting).toEqual([])
+    expect(this.#places.lanes).toBe(0)
+  }
+
+  #fill(): void {
+    const before = [...this.#waiting]
+    for (let number = this.#places.admit(); number !== null; number = this.#places.admit()) {
+      const at = this.#waiting.findIndex((guest) => guest.number === number)
+      const [guest] = this.#waiting.splice(at, 1)
+      assert(guest !== undefined, `${number} did not wait`)
+      const firstOfIts = before.find((one) => laneOf(one.starter) === laneOf(guest.starter))
+      expect(guest.number).toBe(firstOfIts?.number ?? -1)
+      before.splice(before.indexOf(guest), 1)
+      this.#noteTurn(guest.starter)
+      this.#running.push(guest)
+    }
+  }
+
+  /** While somebody waits who may run, nobody else has two turns. */
+  #noteTurn(served: Starter): void {
+    const lane = laneOf(served)
+    this.#turnsOfOthers.delete(lane)
+    const ready = this.#waiting.filter(({ starter }) => this.#mayRun(starter))
+    const others = new Set(ready.map(({ starter }) => laneOf(starter)))
+    others.delete(lane)
+    for (const one of this.#turnsOfOthers.keys()) {
+      if (!others.has(one)) this.#turnsOfOthers.delete(one)
+    }
+    for (const other of others) {
+      const turns = this.#turnsOfOthers.get(other) ?? new Set()
+      expect(turns).not.toContain(lane)
+      this.#turnsOfOthers.set(other, turns.add(lane))
+    }
+  }
+
+  #mayRun(starter: Starter): boolean {
+    return own(this.#running, starter) < this.#mostOf(starter)
+  }
+
+  #mostOf({ exempt }: Starter): number {
+    return exempt ? Infinity : this.#bounds.maxExecutionsPerPrincipal
+  }
+}
+
+function own(guests: Guest[], starter: Starter): number {
+  return guests.filter((guest) => laneOf(guest.starter) === laneOf(starter)).length
+}
+
+function laneOf({ principal, exempt }: Starter): string {
+  return `${principal} ${exempt}`
+}

@@ -1,0 +1,231 @@
+import { describe, expect, test } from "bun:test"
+import type { KeeperMessage } from "../../../../src/protocol/ipc.ts"
+import { AuditedKeeper } from "../../../../src/service/keeper/audit/audited-keeper.ts"
+import { GatewayProcess } from "../../../../src/service/keeper/gateway-link/gateway-process.ts"
+import { News } from "../../../../src/service/keeper/gateway-link/news.ts"
+import { Keeper } from "../../../../src/service/keeper/keeper.ts"
+import { KeeperMetrics } from "../../../../src/service/keeper/reports/keeper-metrics.ts"
+import { ManualClock, settled } from "../../../support/manual-clock.ts"
+import { NotedAudit } from "../../../support/noted.ts"
+import { QuietLog } from "../../../support/quiet-log.ts"
+import { sampleSettings } from "../../../support/sample-settings.ts"
+import { keeperPorts, keeperSettings } from "../../../support/scripted-keeper.ts"
+
+/** A gateway that says and does what the test makes it. */
+class ScriptedGateway {
+  readonly sent: KeeperMessage[] = []
+  readonly kills: string[] = []
+  readonly say: (message: unknown) => void
+  readonly pid: number
+  readonly #exited = Promise.withResolvers<string>()
+
+  constructor(pid: number, say: (message: unknown) => void) {
+    this.pid = pid
+    this.say = say
+  }
+
+  get port() {
+    return {
+      pid: this.pid,
+      send: (message: KeeperMessage) => void this.sent.push(message),
+      kill: (signal: string) => void this.kills.push(signal),
+      exited: this.#exited.promise,
+    }
+  }
+
+  async die(how = "SIGKILL"): Promise<void> {
+    this.#exited.resolve(how)
+    await settled()
+  }
+
+  kinds(): string[] {
+    return this.sent.map(({ kind }) => kind)
+  }
+}
+
+function opened() {
+  const clock = new ManualClock()
+  const log = new QuietLog()
+  const news = new News(() => null, clock)
+  const gateways: ScriptedGateway[] = []
+  const started: Array<number | null> = []
+  const metrics = new KeeperMetrics(clock)
+  const keeper = new Keeper(keeperSettings, keeperPorts(clock))
+  const gateway = new GatewayProcess({
+    start: (received) => {
+      const scripted = new ScriptedGateway(1000 + gateways.length, received)
+      gateways.push(scripted)
+      return scripted.port
+    },
+    settings: structuredClone(sampleSettings),
+    keeper,
+    audited: new AuditedKeeper(keeper, new NotedAudit(), clock, null),
+    news,
+    metrics,
+    report: { obstacles: () => [], metrics: () => [] },
+    clock,
+    log,
+    onStarted: (pid) => void started.push(pid),
+  })
+  const first = gateway.open()
+  const latest = () => {
+    const last = gateways.at(-1)
+    if (last === undefined) throw new Error("no gateway was started")
+    return last
+  }
+  return { clock, log, metrics, gateway, gateways, started, first, latest }
+}
+
+describe("the gateway's process", () => {
+  test("is configured, and answers with its port", async () => {
+    const { first, latest, started } = opened()
+
+    latest().say({ kind: "listening", port: 8003 })
+
+    expect(await first).toEqual({ ok: true, value: 8003 })
+    expect(latest().kinds()).toEqual(["configure"])
+    expect(started).toEqual([1000])
+  })
+
+  test("that cannot listen says why", async () => {
+    const { first, latest } = opened()
+
+    latest().say({ kind: "cannot-listen", code: "EADDRINUSE", message: "taken" })
+
+    expect(await first).toMatchObject({ ok: false, failure: { code: "EADDRINUSE" } })
+  })
+
+  test("that dies before it listens is told as such", async () => {
+    const { first, latest } = opened()
+
+    await latest().die("exit code 1")
+
+    expect(await first).toMatchObject({ ok: false, failure: { code: "EGATEWAY" } })
+  })
+
+  test("is started again at once, on the port that it had", async () => {
+    const { clock, gateways, latest, started } = opened()
+    latest().say({ kind: "listening", port: 40_123 })
+
+    await latest().die()
+    clock.advance(0)
+
+    expect(gateways).toHaveLength(2)
+    expect(latest().sent[0]).toMatchObject({ settings: { listen: { port: 40_123 } } })
+    expect(started).toEqual([1000, null, 1001])
+  })
+
+  test("is started five times at once in a minute, then ever more slowly", async () => {
+    const { clock, gateways, latest } = opened()
+    for (let restart = 1; restart <= 5; restart++) {
+      await latest().die()
+      clock.advance(0)
+      expect(gateways).toHaveLength(restart + 1)
+    }
+
+    for (const delayMs of [500, 1000, 2000, 4000, 8000, 16_000]) {
+      await latest().die()
+      const before = gateways.length
+      clock.advance(delayMs - 1)
+      expect(gateways).toHaveLength(before)
+      clock.advance(1)
+      expect(gateways).toHaveLength(before + 1)
+    }
+  })
+
+  test("never waits for more than half a minute, and is forgiven after a good one", async () => {
+    const { clock, gateways, latest } = opened()
+    // A minute's window forgets the oldest restarts while delays grow: die faster than that.
+    for (let restart = 0; restart < 12; restart++) {
+      await latest().die()
+      clock.advance(30_000)
+      expect(gateways).toHaveLength(restart + 2)
+    }
+
+    latest().say({ kind: "listening", port: 1 })
+    clock.advance(60_000)
+    latest().say({ kind: "pong", connections: 0 })
+    await latest().die()
+    clock.advance(0)
+
+    expect(gateways).toHaveLength(14)
+  })
+
+  test("that has fallen silent is ended after ten seconds, and one that answers is not", () => {
+    const { clock, log, latest } = opened()
+    for (let seconds = 0; seconds < 60; seconds += 2) {
+      clock.advance(2000)
+      latest().say({ kind: "pong", connections: 3 })
+    }
+    expect(latest().kills).toEqual([])
+
+    clock.advance(10_000)
+    expect(latest().kills).toEqual([])
+    clock.advance(2000)
+
+    expect(latest().kills).toEqual(["SIGKILL"])
+    expect(log.events).toContain("gateway hangs and is ended")
+  })
+
+  test("has no connections any more when it is gone", async () => {
+    const { gateway, latest } = opened()
+    latest().say({ kind: "pong", connections: 7 })
+    expect(gateway.connections).toBe(7)
+
+    await latest().die()
+
+    expect(gateway.connections).toBe(0)
+  })
+
+  test("is told to drain, also one that comes later", async () => {
+    const { clock, gateway, latest } = opened()
+
+    gateway.drain()
+    expect(latest().sent.at(-1)).toEqual({ kind: "ping", draining: true })
+    await latest().die()
+    clock.advance(0)
+    clock.advance(2000)
+
+    expect(latest().sent.at(-1)).toEqual({ kind: "ping", draining: true })
+  })
+
+  test("is ended for good: politely, then not", async () => {
+    const { clock, gateway, gateways, latest } = opened()
+
+    const closed = gateway.close()
+    await settled()
+    expect(latest().kills).toEqual(["SIGTERM"])
+    clock.advance(2000)
+    expect(latest().kills).toEqual(["SIGTERM", "SIGKILL"])
+    await latest().die()
+    await closed
+    clock.advance(60_000)
+
+    expect(gateways).toHaveLength(1)
+  })
+
+  test("gets an answer to what it asks, and a refusal to what nobody knows", async () => {
+    const { latest } = opened()
+
+    latest().say({ kind: "request", id: 1, method: "live", params: {} })
+    latest().say({ kind: "request", id: 2, method: "nonsense", params: {} })
+    latest().say({ kind: "request", id: 3, method: "find", params: { executionId: 7 } })
+    await settled()
+
+    expect(latest().sent.slice(1)).toMatchObject([
+      { kind: "answer", id: 1, result: { records: [] } },
+      { kind: "refusal", id: 2, failure: { reason: "INTERNAL" } },
+      { kind: "refusal", id: 3, failure: { reason: "INTERNAL" } },
+    ])
+  })
+
+  test("is not heard any more once another has taken its place", async () => {
+    const { clock, gateway, gateways, latest } = opened()
+    await latest().die()
+    clock.advance(0)
+
+    gateways[0]?.say({ kind: "pong", connections: 9 })
+
+    expect(gateway.connections).toBe(0)
+  })
+})

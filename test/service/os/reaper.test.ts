@@ -1,0 +1,50 @@
+import { describe, expect, test } from "bun:test"
+import { readStat } from "../../../src/service/os/proc.ts"
+import { Reaper } from "../../../src/service/os/reaper.ts"
+import { RealChild } from "../../support/real-child.ts"
+import { subreaper } from "../../support/subreaper.ts"
+import { until } from "../../support/until.ts"
+
+describe("a reaper", () => {
+  test("takes the zombies of adopted orphans away", async () => {
+    using _adopting = subreaper()
+    using reaper = new Reaper()
+    await using child = new RealChild("(sh -c 'echo \"orphan $$\"; exec sleep 1000' &); sleep 1000")
+    reaper.isMine(child.pid, child.exited)
+    const orphan = await child.told("orphan")
+    await until("it is ours", () => readStat(orphan.pid)?.parent === process.pid)
+
+    process.kill(orphan.pid, "SIGKILL")
+
+    await until("it is reaped", () => readStat(orphan.pid) === null, 1000)
+  })
+
+  test("leaves Bun its own children, whose exit codes are not lost", async () => {
+    using _adopting = subreaper()
+    using reaper = new Reaper()
+
+    const codes = await Promise.all(
+      Array.from({ length: 50 }, async (_, code) => {
+        const child = Bun.spawn(["sh", "-c", `exit ${code}`])
+        reaper.isMine(child.pid, child.exited)
+        expect(reaper.isOwnChild(child.pid)).toBe(true)
+        reaper.reapOrphans()
+        return child.exited
+      }),
+    )
+
+    expect(codes).toEqual(Array.from({ length: 50 }, (_, code) => code))
+  })
+
+  test("forgets a child that has ended: its pid may come back as an orphan's", async () => {
+    using _adopting = subreaper()
+    using reaper = new Reaper()
+    const child = Bun.spawn(["true"])
+    reaper.isMine(child.pid, child.exited)
+
+    await child.exited
+    await Promise.resolve()
+
+    expect(reaper.isOwnChild(child.pid)).toBe(false)
+  })
+})

@@ -1,0 +1,120 @@
+import type { ExecutionRecord } from "../../../../src/execution/record.ts"
+import { fail, ok, type Result } from "../../../../src/lib/result.ts"
+import { viewOf } from "../../../../src/protocol/execution-view.ts"
+import { type Failure, failure } from "../../../../src/protocol/failure.ts"
+import type { Caller } from "../../../../src/service/access/caller.ts"
+import type { Operations } from "../../../../src/service/gateway/ports.ts"
+import { someReceipt } from "../../storage/journal/sample-executions.ts"
+import { FakeExecution } from "./fake-execution.ts"
+
+type Watcher = {
+  labels: Record<string, string> | undefined
+  tell: (record: ExecutionRecord) => void
+}
+
+/** Operations in memory. Every call is remembered, and refused if the test has said so. */
+export class FakeOperations implements Operations {
+  policy: Operations["policy"] = "everything"
+  readonly executions = new Map<string, FakeExecution>()
+  readonly watchers = new Set<Watcher>()
+  readonly calls: { name: string; caller: Caller; given: unknown }[] = []
+  refusal: Failure | null = null
+  /** Instead of answering, an operation throws this. */
+  bug: Error | null = null
+  startsAs: { record: ExecutionRecord; repeated: boolean } | null = null
+
+  add(execution = new FakeExecution()): FakeExecution {
+    this.executions.set(execution.record.id, execution)
+    return execution
+  }
+
+  tell(record: ExecutionRecord): void {
+    for (const { tell } of this.watchers) tell(record)
+  }
+
+  execute: Operations["execute"] = async (caller, params, follow) => {
+    const started = this.startsAs ?? { record: this.add().record, repeated: false }
+    return this.#answer("execute", caller, { params, follow }, () => ok(started))
+  }
+
+  control: Operations["control"] = async (caller, executionId, order) =>
+    this.#about(executionId, "control", caller, { executionId, order }, () => {
+      return ok({ status: "paused", execution_id: executionId })
+    })
+
+  input: Operations["input"] = async (caller, executionId, input) =>
+    this.#about(executionId, "input", caller, { executionId, input }, () => {
+      return ok({ accepted: input.data.length, offset: input.data.length })
+    })
+
+  resize: Operations["resize"] = async (caller, executionId, size) =>
+    this.#about(executionId, "resize", caller, { executionId, size }, () => ok({}))
+
+  remove: Operations["remove"] = async (caller, executionId) =>
+    this.#about(executionId, "remove", caller, { executionId }, () => ok({}))
+
+  list: Operations["list"] = async (caller, params) =>
+    this.#answer("list", caller, params, () => {
+      const executions = [...this.executions.values()].map(({ record }) => viewOf(record))
+      return ok({ executions, cursor: "more" })
+    })
+
+  status: Operations["status"] = async (caller, executionId) =>
+    this.#about(executionId, "status", caller, { executionId }, ({ record }) => ok(record))
+
+  receipt: Operations["receipt"] = async (caller, executionId) =>
+    this.#about(executionId, "receipt", caller, { executionId }, () => ok(someReceipt))
+
+  readTranscript: Operations["readTranscript"] = async (caller, params) =>
+    this.#about(params.execution_id, "readTranscript", caller, params, () => {
+      return ok({ chunks: [], next: "c0", ended: false })
+    })
+
+  verify: Operations["verify"] = async (caller, params) =>
+    this.#about(params.execution_id, "verify", caller, params, () => {
+      return ok({ verified: true, chain: "intact" })
+    })
+
+  open: Operations["open"] = async (caller, executionId, from) =>
+    this.#about(executionId, "open", caller, { executionId, from }, (execution) => {
+      const feed = execution.open(from)
+      return feed === null ? fail(failure("INVALID_PARAMS", "That is no cursor.")) : ok(feed)
+    })
+
+  openStarted: Operations["openStarted"] = () => {
+    throw new Error("over HTTP nobody follows what they start")
+  }
+
+  drive: Operations["drive"] = () => {
+    throw new Error("nobody drives over HTTP")
+  }
+
+  watch: Operations["watch"] = (_caller, labels, tell) => {
+    const watcher = { labels, tell }
+    this.watchers.add(watcher)
+    return ok({ [Symbol.dispose]: () => void this.watchers.delete(watcher) })
+  }
+
+  #about<Value>(
+    executionId: string,
+    name: string,
+    caller: Caller,
+    given: unknown,
+    answer: (execution: FakeExecution) => Result<Value, Failure>,
+  ): Result<Value, Failure> {
+    const execution = this.executions.get(executionId)
+    if (execution === undefined) return fail(failure("PROCESS_NOT_FOUND", "There is none."))
+    return this.#answer(name, caller, given, () => answer(execution))
+  }
+
+  #answer<Value>(
+    name: string,
+    caller: Caller,
+    given: unknown,
+    answer: () => Result<Value, Failure>,
+  ): Result<Value, Failure> {
+    if (this.bug !== null) throw this.bug
+    this.calls.push({ name, caller, given })
+    return this.refusal === null ? answer() : fail(this.refusal)
+  }
+}
