@@ -1,4 +1,4 @@
-import { build, runSteps, staticSteps } from "./steps.ts"
-import { testStep } from "./test-step.ts"
+import { runSteps, staticSteps } from "./steps.ts"
+import { suiteStep } from "./test-step.ts"
 
-process.exit(await runSteps([...staticSteps, build, testStep(process.argv.slice(2))]))
+process.exit(await runSteps([...staticSteps, suiteStep(["fast"], ["--dots"])]))

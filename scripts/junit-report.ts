@@ -19,6 +19,22 @@ export async function namedTests(report: string, what: "failure" | "skipped"): P
   })
 }
 
+/** One report of several. */
+export async function joinReports(reports: readonly string[]): Promise<string> {
+  const texts = await Promise.all(reports.map(readReport))
+  const suites = texts.map((text) => /<testsuites\b[^>]*>(.*)<\/testsuites>/s.exec(text)?.[1] ?? "")
+  const totals = { tests: 0, failures: 0, errors: 0, skipped: 0 }
+  for (const text of texts) {
+    const head = /<testsuites\b[^>]*>/.exec(text)?.[0] ?? ""
+    for (const name of ["tests", "failures", "errors", "skipped"] as const) {
+      totals[name] += Number(attribute(head, name) ?? 0)
+    }
+  }
+  const attributes = Object.entries(totals).map(([name, count]) => `${name}="${count}"`)
+  const head = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${attributes.join(" ")}>`
+  return `${head}${suites.join("")}</testsuites>\n`
+}
+
 async function readReport(path: string): Promise<string> {
   const file = Bun.file(path)
   return (await file.exists()) ? file.text() : ""

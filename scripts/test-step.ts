@@ -1,30 +1,81 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { countTests } from "./junit-report.ts"
+import { type Counts, countTests, joinReports } from "./junit-report.ts"
 import { bun, type Step } from "./steps.ts"
+import { filesOf, type Suite } from "./test-suites.ts"
 
-/** `bun test` with the given arguments, then one line: `N passed, N failed, N skipped`. */
-export function testStep(args: string[]): Step {
-  return { name: "test", run: () => test(args) }
+/** Arguments for one run of `bun test`. */
+type Run = string[]
+
+/** Twice the cores of a small machine: most tests wait for a process most of the time. */
+const workers = 4
+
+/** Tests, and how many of them passed; null as long as they have not run. */
+export type TestStep = Step & { counts: Counts | null }
+
+/** Some suites, with further arguments for `bun test`. */
+export function suiteStep(suites: readonly Suite[], args: readonly string[]): TestStep {
+  return testStep(() => runsOf(suites, args))
 }
 
-async function test(args: string[]): Promise<number> {
+/** `bun test` with arguments as they were given: files, names, options. */
+export function plainTestStep(args: readonly string[]): TestStep {
+  return testStep(async () => [[...args]])
+}
+
+function testStep(runs: () => Promise<Run[]>): TestStep {
+  const step: TestStep = {
+    name: "test",
+    counts: null,
+    async run() {
+      const { counts, exitCode } = await test(await runs())
+      step.counts = counts
+      return exitCode
+    },
+  }
+  return step
+}
+
+/** Stress tests measure memory and cost, so they have the machine to themselves. */
+async function runsOf(suites: readonly Suite[], args: readonly string[]): Promise<Run[]> {
+  const runs: Run[] = []
+  const together = suites.filter((suite) => suite !== "stress")
+  // Files of one worker share its modules, as they do where one process runs them all.
+  const parallel = [`--parallel=${workers}`, "--no-isolate"]
+  if (together.length > 0) runs.push([...parallel, ...args, ...(await filesOf(together))])
+  if (suites.includes("stress")) runs.push([...args, ...(await filesOf(["stress"]))])
+  return runs
+}
+
+/** All of them, whatever fails. */
+async function test(runs: readonly Run[]): Promise<{ counts: Counts; exitCode: number }> {
   const folder = await mkdtemp(join(tmpdir(), "cc-executor-junit-"))
   await using cleanup = new AsyncDisposableStack()
   cleanup.defer(() => rm(folder, { recursive: true }))
+  const total: Counts = { passed: 0, failed: 0, skipped: 0 }
+  const reports: string[] = []
+  let worst = 0
+  for (const [index, run] of runs.entries()) {
+    const report = join(folder, `${index}.xml`)
+    reports.push(report)
+    const exitCode = await bun("test", "--reporter=junit", `--reporter-outfile=${report}`, ...run)
+    const counts = await countTests(report)
+    // A file that does not load has no test to fail and is not in the report: the exit code tells.
+    const isUntold = exitCode !== 0 && counts.failed === 0
+    if (isUntold) {
+      console.log("\nbun test failed without a failed test: no file ran, or one did not load.")
+    }
+    total.passed += counts.passed
+    total.failed += isUntold ? 1 : counts.failed
+    total.skipped += counts.skipped
+    worst ||= counts.failed > 0 ? 1 : exitCode
+  }
   // Whoever wants to keep the report says where.
-  const report = process.env["CC_EXECUTOR_TEST_JUNIT"] ?? join(folder, "junit.xml")
-  await mkdir(dirname(report), { recursive: true })
-  const reporter = ["--reporter=junit", `--reporter-outfile=${report}`]
-  const exitCode = await bun("test", ...reporter, ...args)
-  const counts = await countTests(report)
-
-  // A file that does not load has no test to fail and is not in the report: the exit code tells.
-  const untold = exitCode !== 0 && counts.failed === 0
-  if (untold)
-    console.log("\nbun test failed without a failed test: no file ran, or one did not load.")
-  const failed = untold ? 1 : counts.failed
-  console.log(`\n${counts.passed} passed, ${failed} failed, ${counts.skipped} skipped`)
-  return failed > 0 && exitCode === 0 ? 1 : exitCode
+  const kept = process.env["CC_EXECUTOR_TEST_JUNIT"] ?? ""
+  if (kept !== "") {
+    await mkdir(dirname(kept), { recursive: true })
+    await Bun.write(kept, await joinReports(reports))
+  }
+  return { counts: total, exitCode: worst }
 }

@@ -1,19 +1,49 @@
 import { join } from "node:path"
 import { root } from "./steps.ts"
 
-/** Suites that drive the executable, by their folder; everything else is the suite `unit`. */
-const folders = ["end-to-end", "stress", "conformance", "image"]
+export const suiteNames = [
+  "fast",
+  "end-to-end",
+  "conformance",
+  "project",
+  "image",
+  "stress",
+] as const
 
-/** The files of a suite, as `bun test` takes them. */
-export async function filesOf(suite: string): Promise<string[]> {
-  if (suite !== "unit" && !folders.includes(suite)) {
-    throw new Error(`There is no suite ${suite}: give unit, ${folders.join(", ")} or static.`)
+export type Suite = (typeof suiteNames)[number]
+
+/**
+ * The folders of `test` that suites are in. All others mirror `src` and are `fast`: they need no
+ * executable, no root and no network.
+ */
+const folders: Record<Exclude<Suite, "fast">, readonly string[]> = {
+  "end-to-end": ["end-to-end"],
+  conformance: ["conformance"],
+  project: ["documentation", "packaging", "scripts/build"],
+  image: ["image"],
+  stress: ["stress"],
+}
+
+export function suiteNamed(name: string): Suite {
+  const suite = suiteNames.find((known) => known === name)
+  if (suite === undefined) {
+    throw new Error(`There is no suite ${name}: use static, ${suiteNames.join(", ")}.`)
   }
+  return suite
+}
+
+/** The files of some suites, as `bun test` takes them. */
+export async function filesOf(suites: readonly Suite[]): Promise<string[]> {
   const found: string[] = []
   for await (const path of new Bun.Glob("**/*.test.ts").scan(join(root, "test"))) {
-    const folder = folders.find((name) => path.startsWith(`${name}/`)) ?? "unit"
-    if (folder === suite) found.push(`./test/${path}`)
+    if (suites.includes(suiteOf(path))) found.push(`./test/${path}`)
   }
-  if (found.length === 0) throw new Error(`The suite ${suite} has no files.`)
+  if (found.length === 0) throw new Error(`No test file is in ${suites.join(", ")}.`)
   return found.toSorted()
+}
+
+function suiteOf(path: string): Suite {
+  const isIn = (suite: Suite) =>
+    suite !== "fast" && folders[suite].some((folder) => path.startsWith(`${folder}/`))
+  return suiteNames.find(isIn) ?? "fast"
 }

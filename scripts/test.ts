@@ -1,25 +1,50 @@
 import { fetchPromtool } from "./promtool.ts"
-import { build, install, runSteps, type Step, staticSteps } from "./steps.ts"
+import { build, install, installIfMissing, runSteps, type Step, staticSteps } from "./steps.ts"
 import { systemPackages } from "./system-packages.ts"
-import { testStep } from "./test-step.ts"
-import { filesOf } from "./test-suites.ts"
+import { plainTestStep, suiteStep, type TestStep } from "./test-step.ts"
+import { suiteNamed, suiteNames } from "./test-suites.ts"
 import { installTestTools } from "./test-tools.ts"
 
-/**
- * Everything, one after the other. `--only=static` is what needs no test to run; `--only=SUITE` is
- * one of the suites of test-suites.ts, without the static checks. All else is for `bun test`.
- */
-const [args, only] = takeOnly(process.argv.slice(2))
-process.exit(await runSteps(await stepsOf(only)))
+// `npm test`: everything that fits into ten minutes.
+// `npm run test:fast` (--fast): what needs no executable, no root and no network.
+// `npm run test:all` (--all): everything, at full length.
+// `--only=static`: what needs no test to run; `--only=SUITE`: one suite of test-suites.ts.
+// Files or names instead of that: just those tests. Options are passed on to `bun test`.
+const argv = process.argv.slice(2)
+const own = argv.filter((word) => /^--(?:fast|all|only=.*)$/.test(word))
+const args = argv.filter((word) => !own.includes(word))
+const [choice = ""] = own
+if (choice === "--fast") await installIfMissing()
+if (choice === "--all") {
+  // Tests ask for their length by this variable, and a longer one may have been asked for already.
+  process.env["STRESS"] ??= "full"
+  process.env["CC_EXECUTOR_TEST_RELEASE"] ??= "1"
+}
+const tests = testsFor(choice)
+const exitCode = await runSteps(stepsFor(choice, tests))
+if (tests?.counts) {
+  const { passed, failed, skipped } = tests.counts
+  console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`)
+}
+process.exit(exitCode)
 
-async function stepsOf(part: string | null): Promise<Step[]> {
-  if (part === "static") return [install, ...staticSteps]
-  const prepared = [install, systemPackages, installTestTools, fetchPromtool]
-  if (part === null) return [...prepared, ...staticSteps, build, testStep(args)]
-  return [...prepared, build, testStep([...args, ...(await filesOf(part))])]
+function testsFor(what: string): TestStep | null {
+  const only = /^--only=(.*)$/.exec(what)?.[1]
+  if (only === "static") return null
+  if (only !== undefined) return suiteStep([suiteNamed(only)], args)
+  if (what === "--fast") return suiteStep(["fast"], ["--dots", ...args])
+  return areSomeChosen() ? plainTestStep(args) : suiteStep(suiteNames, args)
 }
 
-function takeOnly(argv: string[]): [args: string[], only: string | null] {
-  const flag = argv.find((word) => word.startsWith("--only="))
-  return [argv.filter((word) => word !== flag), flag?.slice("--only=".length) ?? null]
+function stepsFor(what: string, test: TestStep | null): Step[] {
+  if (test === null) return [install, ...staticSteps]
+  if (what === "--fast") return [test]
+  const isWhole = !what.startsWith("--only=") && !areSomeChosen()
+  const prepared = [install, systemPackages, installTestTools, fetchPromtool]
+  return [...prepared, ...(isWhole ? staticSteps : []), build, test]
+}
+
+/** Files, folders or names rather than options. */
+function areSomeChosen(): boolean {
+  return args.some((word) => !word.startsWith("-"))
 }

@@ -1,20 +1,22 @@
 import { describe, expect, test } from "bun:test"
 import type { Transport } from "@modelcontextprotocol/client"
 import { z } from "zod"
-import { isLong } from "../stress/support/scale.ts"
 import { httpTransport, ProgramTransport, SocketTransport } from "../support/bridge-clients.ts"
 import { BridgeProcess } from "../support/bridge-process.ts"
 import { rejection } from "../support/following.ts"
 import { clientKinds, connectClient, connectOver, type McpClient } from "../support/mcp-clients.ts"
+import { byScale } from "../support/scale.ts"
 import { executable, Service } from "../support/service.ts"
 
 /**
  * Clients give up on a call after a minute; work takes as long as it takes. In the long mode the
  * lengths are the real ones.
  */
-const { callMs, waitS, jobS } = isLong
-  ? { callMs: 60_000, waitS: 45, jobS: 600 }
-  : { callMs: 3000, waitS: 2, jobS: 30 }
+const { callMs, waitS, jobS } = byScale({
+  short: { callMs: 3000, waitS: 1, jobS: 8 },
+  full: { callMs: 3000, waitS: 2, jobS: 30 },
+  long: { callMs: 60_000, waitS: 45, jobS: 600 },
+})
 const lines = 300
 const job = `for i in $(seq ${lines}); do echo line $i; sleep ${jobS / lines}; done; echo the end`
 const expected = `${Array.from({ length: lines }, (_, i) => `line ${i + 1}\n`).join("")}the end\n`

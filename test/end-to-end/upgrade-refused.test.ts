@@ -62,7 +62,7 @@ describe("an upgrade to what cannot take over is refused before anything happens
   })
 
   test("one that is older than the state directory", async () => {
-    const answer = '{"version":"0.0.1","handover":1,"state":0,"journal":1}'
+    const answer = '{"version":"0.0.1","handover":2,"state":0,"journal":1}'
     await expectRefused(
       (folder) => program(folder, `echo '${answer}'`),
       /version 0\.0\.1\) is older than the state directory/,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { countTests, namedTests } from "../../scripts/junit-report.ts"
-import { filesOf } from "../../scripts/test-suites.ts"
+import { countTests, joinReports, namedTests } from "../../scripts/junit-report.ts"
+import { filesOf, suiteNamed, suiteNames } from "../../scripts/test-suites.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 
 describe("a report that bun test wrote", () => {
@@ -35,18 +35,31 @@ describe("a report that bun test wrote", () => {
   })
 })
 
-describe("the suites", () => {
-  test("have every test file once, but for images", async () => {
-    const suites = await Promise.all(["unit", "end-to-end", "stress", "conformance"].map(filesOf))
-    const all = [...new Bun.Glob("test/**/*.test.ts").scanSync(join(import.meta.dir, "../.."))].map(
-      (file) => `./${file}`,
+test("reports are joined into one", async () => {
+  using folder = temporaryFolder()
+  const paths = ["one.xml", "two.xml"].map((name) => join(folder.path, name))
+  for (const [index, path] of paths.entries()) {
+    const suite = `<testsuite><testcase name="${index}"><skipped /></testcase></testsuite>`
+    writeFileSync(
+      path,
+      `<testsuites tests="3" failures="${index}" skipped="1">${suite}</testsuites>`,
     )
-    const others = all.filter((file) => !file.startsWith("./test/image/"))
-    expect(suites.flat().toSorted()).toEqual(others.toSorted())
+  }
+  const joined = join(folder.path, "joined.xml")
+  writeFileSync(joined, await joinReports([...paths, join(folder.path, "missing.xml")]))
+
+  expect(await countTests(joined)).toEqual({ passed: 3, failed: 1, skipped: 2 })
+  expect(await namedTests(joined, "skipped")).toEqual(["0", "1"])
+})
+
+describe("the suites", () => {
+  test("have every test file once", async () => {
+    const suites = await Promise.all(suiteNames.map((suite) => filesOf([suite])))
+    const all = [...new Bun.Glob("test/**/*.test.ts").scanSync(join(import.meta.dir, "../.."))]
+    expect(suites.flat().toSorted()).toEqual(all.map((file) => `./${file}`).toSorted())
   })
 
-  test("that do not exist are refused", async () => {
-    const refusal = await filesOf("units").catch(String)
-    expect(refusal).toContain("There is no suite units")
+  test("that do not exist are refused", () => {
+    expect(() => suiteNamed("units")).toThrow("There is no suite units")
   })
 })

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
+import { byScale, seed } from "../support/scale.ts"
 import { seededRandom } from "../support/seeded-random.ts"
 import { Service } from "../support/service.ts"
 import { fixture } from "../support/steered.ts"
@@ -17,9 +18,8 @@ import { reported } from "./support/evidence.ts"
 import { footprintAtRest, whatIsLeft } from "./support/footprint.ts"
 import { healthOf } from "./support/health-of.ts"
 import { prune } from "./support/prune.ts"
-import { isLong, seed } from "./support/scale.ts"
 
-const stormMs = isLong ? 60_000 : 4000
+const stormMs = byScale({ short: 2000, full: 4000, long: 60_000 })
 const warmUpMs = 700
 const timeoutMs = stormMs + 90_000
 

@@ -1,22 +1,22 @@
 import { test } from "bun:test"
 import { describeEachContainment } from "../support/each-containment.ts"
+import { byScale, scale, seed } from "../support/scale.ts"
 import { notRoot } from "../support/test-unless.ts"
 import { type Evidence, reported } from "./support/evidence.ts"
 import { type FaultAbilities, faultPlan } from "./support/faults/fault-plan.ts"
 import { type FaultRun, runFaults } from "./support/faults/fault-run.ts"
 import { noWallClock } from "./support/faults/wall-clock.ts"
-import { isLong, seed } from "./support/scale.ts"
 
 const abilities: FaultAbilities = {
   disk: notRoot === null,
   clock: noWallClock === null,
-  longestStopMs: isLong ? 14_000 : 2000,
+  longestStopMs: byScale({ short: 2000, full: 2000, long: 14_000 }),
   executions: 12,
   faults: 5,
 }
 // Between them: every kind of work, every kind of fault, and a restart on a full disk.
 const knownSeeds = [283, 754, 1442, 5000]
-const freshSeeds = 2
+const freshSeeds = byScale({ short: 1, full: 2, long: 2 })
 const longMs = 600_000
 
 describeEachContainment("a service that suffers faults at random", (containment) => {
@@ -46,7 +46,7 @@ function* seedsToTry(): Generator<number> {
   yield* knownSeeds
   const startedAtMs = performance.now()
   const isOver = (tried: number) =>
-    isLong ? performance.now() - startedAtMs > longMs : tried >= freshSeeds
+    scale === "long" ? performance.now() - startedAtMs > longMs : tried >= freshSeeds
   for (let tried = 0; !isOver(tried); tried += 1) yield seed + tried
 }
 

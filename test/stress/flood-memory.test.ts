@@ -2,16 +2,16 @@ import { describe, expect, test } from "bun:test"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { memoryOf } from "../support/memory-of.ts"
 import { expectNothingLeft, markedBy } from "../support/real-processes.ts"
+import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { until } from "../support/until.ts"
 import { bothPssMb } from "./support/both-pss.ts"
 import { reported } from "./support/evidence.ts"
 import { growth, growthNote, growthOf, mostGrowthMb } from "./support/growth.ts"
 import { ownExecutable } from "./support/own-executable.ts"
-import { isLong } from "./support/scale.ts"
 import { WatchedFlood } from "./support/watched-flood.ts"
 
-const floodMs = isLong ? 600_000 : 60_000
+const floodMs = byScale({ short: 20_000, full: 60_000, long: 600_000 })
 const most = { rssMb: 100, bothPssMb: 120 }
 // Who takes nothing for five minutes would be closed, as it should be; here it is to come back.
 const streamTimeout = "1h"

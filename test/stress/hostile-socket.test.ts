@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { Bystanders } from "../support/bystanders.ts"
 import { memoryOf } from "../support/memory-of.ts"
 import { descendantsOf } from "../support/real-processes.ts"
+import { byScale, seed } from "../support/scale.ts"
 import type { Service } from "../support/service.ts"
 import { until } from "../support/until.ts"
 import { Assault } from "./support/assault.ts"
@@ -11,9 +12,8 @@ import { everyExecution } from "./support/every-execution.ts"
 import { type Evidence, reported } from "./support/evidence.ts"
 import { healthOf } from "./support/health-of.ts"
 import { openFilesOf } from "./support/open-files.ts"
-import { isLong, seed } from "./support/scale.ts"
 
-const assaultMs = isLong ? 180_000 : 12_000
+const assaultMs = byScale({ short: 6000, full: 12_000, long: 180_000 })
 const mostMb = 100
 
 describe("a service that is sent whatever nobody should send", () => {

@@ -2,15 +2,16 @@ import { expect, test } from "bun:test"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { memoryOf } from "../support/memory-of.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
+import { scale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { StreamClient } from "../support/stream-client.ts"
 import { everyExecution } from "./support/every-execution.ts"
 import { type Evidence, reported } from "./support/evidence.ts"
 import { growthNote, growthOf, median, mostGrowthMb as mostInLongRun } from "./support/growth.ts"
-import { isLong } from "./support/scale.ts"
 import { keeperCpuMs, settledFds, strangersBelow } from "./support/service-costs.ts"
 import { runShorts } from "./support/short-execution.ts"
 
+const isLong = scale === "long"
 const total = isLong ? 20_000 : 1500
 const perWindow = isLong ? 500 : 150
 // Windows of about 1,000 executions in the long mode, and of 500 in the short one, which is past

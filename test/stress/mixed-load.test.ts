@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
+import { byScale, seed } from "../support/scale.ts"
 import { seededRandom } from "../support/seeded-random.ts"
 import { Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
@@ -11,11 +12,10 @@ import { knownFloods } from "./support/mixed-load/floods.ts"
 import { loadMix, oneOfEach } from "./support/mixed-load/load-mix.ts"
 import { playRound } from "./support/mixed-load/load-round.ts"
 import { prune } from "./support/prune.ts"
-import { isLong, seed } from "./support/scale.ts"
 import { strangersBelow } from "./support/service-costs.ts"
 
 const sessions = 120
-const durationMs = isLong ? 300_000 : 15_000
+const durationMs = byScale({ short: 1000, full: 15_000, long: 300_000 })
 const flags = {
   "max-sessions": "400",
   "max-executions": "400",

@@ -170,7 +170,7 @@ describe("latencies", () => {
 })
 
 function reportOf(scenarios: Scenario[]): Report {
-  return { mode: "default", seed: 11, machine: "2 × processor", scenarios }
+  return { mode: "short", seed: 11, machine: "2 × processor", scenarios }
 }
 
 function scenario(name: string, outcome: Outcome, more: Partial<Scenario> = {}): Scenario {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
+import { scale, seed } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { reported } from "./support/evidence.ts"
@@ -9,15 +10,14 @@ import { growthNote, growthOf, mostGrowthMb } from "./support/growth.ts"
 import { knownFloods } from "./support/mixed-load/floods.ts"
 import { ownExecutable } from "./support/own-executable.ts"
 import { prune } from "./support/prune.ts"
-import { isLong, seed } from "./support/scale.ts"
 import { strangersBelow } from "./support/service-costs.ts"
 import { keepBusy } from "./support/steady-load.ts"
 
 const minutes = Number(process.env["STRESS_SOAK_MINUTES"] ?? "10")
 const flags = { "disconnect-lease": "500ms", grace: "2s" }
 // Both modes at once: a soak of ten minutes takes ten minutes.
-const soak = isLong ? test.concurrent : test.skip
-const whenSkipped = isLong ? "" : " (skipped: needs STRESS=long)"
+const soak = scale === "long" ? test.concurrent : test.skip
+const whenSkipped = scale === "long" ? "" : " (skipped: needs STRESS=long)"
 
 describeEachContainment(`${minutes} minutes of a steady mix of everything`, (containment) => {
   soak(

@@ -3,16 +3,16 @@ import type { ContainmentMode, ProcessIdentity } from "../../src/execution/recor
 import { describeEachContainment } from "../support/each-containment.ts"
 import { expectAllTold, startFlood } from "../support/followed-flood.ts"
 import { isStillThere, markedBy } from "../support/real-processes.ts"
+import { byScale, seed } from "../support/scale.ts"
 import { seededRandom } from "../support/seeded-random.ts"
 import { Service } from "../support/service.ts"
 import { clientOf, fixture, Steered, shell } from "../support/steered.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { runUpgrade, upgraded } from "../support/upgraded.ts"
-import { isLong, seed } from "./support/scale.ts"
 
-setDefaultTimeout(isLong ? 900_000 : 120_000)
+setDefaultTimeout(byScale({ short: 120_000, full: 240_000, long: 900_000 }))
 
-const rounds = isLong ? 100 : 3
+const rounds = byScale({ short: 2, full: 6, long: 100 })
 /** A whole upgrade takes about as long; when within it the fault comes is what chance decides. */
 const upgradeMs = 600
 

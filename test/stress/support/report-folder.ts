@@ -2,11 +2,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { cpus, release, totalmem } from "node:os"
 import { join } from "node:path"
 import { readStat } from "../../../src/service/os/proc.ts"
+import { scale, seed } from "../../support/scale.ts"
 import type { Report } from "./report.ts"
 import { reportAsJunit } from "./report-junit.ts"
 import { reportAsPage } from "./report-page.ts"
 import { reportAsText } from "./report-text.ts"
-import { isLong, seed } from "./scale.ts"
 import { Scenario } from "./scenario.ts"
 
 const folder = process.env["STRESS_REPORTS"] ?? join(import.meta.dir, "../../../reports/stress")
@@ -49,7 +49,7 @@ function readReport(): Report {
     .map((name) => Scenario.parse(JSON.parse(readFileSync(join(runFolder, name), "utf8"))))
   const processors = cpus()
   return {
-    mode: isLong ? "long" : "default",
+    mode: scale,
     seed,
     machine:
       `${processors.length} × ${processors[0]?.model ?? "unknown"}, ` +

@@ -3,7 +3,7 @@ import type { MemorySeries, Scenario } from "./scenario.ts"
 
 /** All that one run of the suite has shown. */
 export type Report = {
-  mode: "default" | "long"
+  mode: "short" | "full" | "long"
   seed: number
   machine: string
   scenarios: Scenario[]

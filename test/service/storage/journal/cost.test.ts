@@ -10,10 +10,10 @@ import { prepareWriterStatements } from "../../../../src/service/storage/journal
 import { live, queued } from "./sample-executions.ts"
 import { type TemporaryJournal, temporaryJournal } from "./temporary-journal.ts"
 
-describe("a journal of 20,000 executions", () => {
-  test("costs nearly what one of 1,000 does", () => {
-    using small = journalOf(1_000)
-    using large = journalOf(20_000)
+describe("a journal of 10,000 executions", () => {
+  test("costs nearly what one of 500 does", () => {
+    using small = journalOf(500)
+    using large = journalOf(10_000)
 
     const executionRatio = costRatio(small, large, ({ journal }) => makeMany(journal, 50))
     const listRatio = costRatio(small, large, ({ reader }) => reader.list({ limit: 100 }))

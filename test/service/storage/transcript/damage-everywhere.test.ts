@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { maxPayloadBytes, type StreamName } from "../../../../src/execution/record.ts"
 import type { Place } from "../../../../src/service/gateway/ports.ts"
+import { byScale } from "../../../support/scale.ts"
 import {
   type RecordedExample,
   recordedExample,
@@ -24,6 +25,8 @@ beforeEach(() => {
 afterEach(() => example[Symbol.dispose]())
 
 const masks = [0x01, 0x02, 0x10, 0x40, 0x80, 0xff]
+/** All of them for every byte take a while; else each byte gets two of them. */
+const masksPerByte = byScale({ short: 2, full: masks.length, long: masks.length })
 
 describe("a transcript of which one byte was changed, whichever it is", () => {
   test("is read to an end, and nothing in front of that byte's record is other than it was", () => {
@@ -115,7 +118,8 @@ describe("a transcript that was cut off, at whichever byte", () => {
 
 function* everyChange(): Generator<{ index: number; mask: number }> {
   for (let index = 0; index < files.length; index += 1) {
-    for (const mask of masks) {
+    for (let count = 0; count < masksPerByte; count += 1) {
+      const mask = masks[(index + 5 * count) % masks.length] ?? 1
       files.flip(index, mask)
       yield { index, mask }
       files.flip(index, mask)
