@@ -22,7 +22,7 @@ const needed: { package: string; present: () => boolean }[] = [
   { package: "zsh", present: () => onPath("zsh") },
   { package: "fish", present: () => onPath("fish") },
   { package: "systemd", present: () => onPath("systemd-analyze") },
-  ...(process.env["CC_EXECUTOR_TEST_RELEASE"] === "1" ? emulators() : []),
+  ...(process.env["TEST_RELEASE"] === "1" ? emulators() : []),
 ]
 
 /** What runs executables for other processors; without the switch their tests are skipped. */

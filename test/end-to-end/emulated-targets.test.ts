@@ -35,7 +35,7 @@ describe("an executable for another processor, emulated", () => {
 })
 
 function obstacle(program: string, emulator: string, files: string[]): string | null {
-  if (process.env["CC_EXECUTOR_TEST_RELEASE"] !== "1") return "set CC_EXECUTOR_TEST_RELEASE=1"
+  if (process.env["TEST_RELEASE"] !== "1") return "set TEST_RELEASE=1"
   if (!existsSync(join(root, "dist", program))) return "run `bun run build:all` before"
   if (Bun.which(emulator) === null) return `${emulator} is missing: Debian's qemu-user-static`
   const missing = files.find((file) => !existsSync(file))

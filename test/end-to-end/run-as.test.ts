@@ -62,8 +62,11 @@ describeEachContainment("a child that runs as another user", (containment) => {
     const piped = await session.run({
       command: "echo out > /dev/stdout; echo err > /dev/stderr",
     })
+    // The terminal becomes the user's a moment after the program has started.
     const typed = await session.run({
-      command: "echo on > $(tty); echo also > /dev/stdout; echo tty > /dev/tty",
+      command:
+        "until [ -O $(tty) ]; do :; done; " +
+        "echo on > $(tty); echo also > /dev/stdout; echo tty > /dev/tty",
       terminal: { cols: 80, rows: 24 },
     })
     const reading = await session.call("execute", {

@@ -9,9 +9,9 @@ const root = join(import.meta.dir, "../../..")
 const facts = { CC_EXECUTOR_BUILD_COMMIT: "0123456789ab", SOURCE_DATE_EPOCH: "1700000000" }
 
 describe("two builds of the same sources", () => {
-  const switched = process.env["CC_EXECUTOR_TEST_RELEASE"] === "1"
+  const switched = process.env["TEST_RELEASE"] === "1"
   testUnless(
-    switched ? null : "set CC_EXECUTOR_TEST_RELEASE=1",
+    switched ? null : "set TEST_RELEASE=1",
     "are the same bytes, in other folders, at other times, for other users",
     async () => {
       using folder = temporaryFolder()
