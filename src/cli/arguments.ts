@@ -58,7 +58,8 @@ function parseStrictly<Options extends OptionTable>(args: readonly string[], opt
   return parseArgs({ args, options, strict: true, allowPositionals: true }).values
 }
 
-function tokensOf(args: readonly string[], options: OptionTable) {
+/** What each of the arguments is, however wrong some of them are. */
+export function tokensOf(args: readonly string[], options: OptionTable) {
   return parseArgs({ args, options, strict: false, tokens: true, allowPositionals: true }).tokens
 }
 

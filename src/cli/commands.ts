@@ -195,7 +195,7 @@ export const commands: readonly CommandEntry[] = [
     name: "completions",
     group: "Service",
     summary: "print what makes a shell complete commands, options and ids",
-    load: async () => (await import("./commands/completions.ts")).completionsCommand(commands),
+    load: async () => (await import("./commands/completions.ts")).completionsCommand,
   },
   {
     name: "version",

@@ -7,8 +7,8 @@ import { commandHelp, familyHelp, overview } from "./help.ts"
 /** What `doctor` starts this program with, in a process of its own. */
 const containmentProbe = "__containment"
 
-/** What shells ask for the ids of executions, by what `completions` gave them. */
-const completionQuery = "__executions"
+/** What shells ask on TAB, by what `completions` gave them. */
+const completionQuery = "__complete"
 
 /** Runs what the arguments ask for; answers the exit code. */
 export async function dispatch(context: Context, argv: readonly string[]): Promise<number> {
@@ -28,7 +28,7 @@ async function route(context: Context, argv: readonly string[]): Promise<number>
   }
   if (name === containmentProbe) return (await import("./doctor/containment.ts")).probe(context)
   if (name === completionQuery) {
-    return (await import("./executions/offer-executions.ts")).offerExecutions(context, rest)
+    return (await import("./completion/complete.ts")).complete(context, rest)
   }
   if (name === "help" || name === "--help" || name === "-h") return help(context, rest)
   if (name === "--version" || name === "-V") return route(context, ["version", ...rest])

@@ -86,6 +86,29 @@ for (const [name, open] of Object.entries(shells)) {
       expect(await shell.offered("cc-executor run whoami --detac")).not.toContain("--detach")
     })
 
+    completing("files and directories are the shell's own to offer", async (shell) => {
+      const { stateDir } = line
+      const key = `${stateDir}/receipt-key.pem`
+      expect(await shell.offered(`cc-executor ps --token-file ${stateDir}/receipt-k`)).toEqual([
+        key,
+      ])
+      const [inline] = await shell.offered(`cc-executor ps --token-file=${stateDir}/receipt-k`)
+      expect(inline?.replace("--token-file=", "")).toBe(key)
+      const [directory] = await shell.offered(`cc-executor ps --state-dir ${stateDir}/tra`)
+      expect(directory?.replace(/\/$/, "")).toBe(`${stateDir}/transcripts`)
+      expect(await shell.offered(`cc-executor run cat ${stateDir}/receipt-k`)).toEqual([key])
+    })
+
+    completing("a variable with a value is one word", async (shell) => {
+      expect(await shell.offered("cc-executor run -e A=b whoam")).toEqual(["whoami"])
+      expect(await shell.offered("cc-executor run --env=A=b -- whoam")).toEqual(["whoami"])
+      expect(await shell.offered("cc-executor ps --url ws://a:1 --watc")).toEqual(["--watch"])
+    })
+
+    completing("what shells ask is not for people", async (shell) => {
+      expect((await shell.offered("cc-executor __")).filter((word) => word !== "__")).toEqual([])
+    })
+
     testUnless(obstacle, "without a service nothing is offered, and none is started", async () => {
       await using other = new CommandLine()
       await using shell = await open(other.env())
@@ -97,6 +120,15 @@ for (const [name, open] of Object.entries(shells)) {
     })
   })
 }
+
+describe.each(["zsh", "fish"] as const)("in %s, what another program", (name) => {
+  const obstacle = Bun.which(name) === null ? `${name} is missing` : null
+  testUnless(obstacle, "completes by itself is completed by it", async () => {
+    await using shell = await shells[name](line.env())
+    expect(await shell.offered("cc-executor run -e A=b -- cc-executor paus")).toEqual(["pause"])
+    expect(await shell.offered("cc-executor run cc-executor ps --watc")).toEqual(["--watch"])
+  })
+})
 
 describe("the script for bash", () => {
   const obstacle = Bun.which("shellcheck") === null ? "shellcheck is missing" : null

@@ -1,52 +1,35 @@
 import { command } from "../command.ts"
-import { bashCompletion } from "../completion/bash.ts"
-import { fishCompletion } from "../completion/fish.ts"
-import {
-  type CompletedCommand,
-  completionTable,
-  type ListedCommand,
-  type Shell,
-  shells,
-} from "../completion/table.ts"
-import { zshCompletion } from "../completion/zsh.ts"
+import { completionScripts, shells } from "../completion/shells.ts"
 import { UsageFailure } from "../failure.ts"
 
-const scripts: Record<Shell, (table: readonly CompletedCommand[]) => string> = {
-  bash: bashCompletion,
-  zsh: zshCompletion,
-  fish: fishCompletion,
-}
-
-/** For these commands. */
-export const completionsCommand = (commands: readonly ListedCommand[]) =>
-  command({
-    usage: ["completions SHELL"],
-    about: `\
+export const completionsCommand = command({
+  usage: ["completions SHELL"],
+  about: `\
 SHELL is bash, zsh or fish. Ids of executions are asked for when they are wanted, of a service that
 runs; none is started for it.`,
-    options: {},
-    examples: [
-      {
-        about: "bash, from the next shell on",
-        command:
-          "cc-executor completions bash > ~/.local/share/bash-completion/completions/cc-executor",
-      },
-      {
-        about: "zsh, where ~/.zfunc is in $fpath before compinit",
-        command: "cc-executor completions zsh > ~/.zfunc/_cc-executor",
-      },
-      {
-        about: "fish",
-        command: "cc-executor completions fish > ~/.config/fish/completions/cc-executor.fish",
-      },
-    ],
-    operands: { atLeast: 1, atMost: 1, what: "The shell (bash, zsh or fish)" },
-    async run(context, { operands: [name = ""] }) {
-      const shell = shells.find((known) => known === name)
-      if (shell === undefined) {
-        throw new UsageFailure(`There are no completions for ${name}: give ${shells.join(", ")}.`)
-      }
-      await context.stdout.write(scripts[shell](await completionTable(commands)))
-      return 0
+  options: {},
+  examples: [
+    {
+      about: "bash, from the next shell on",
+      command:
+        "cc-executor completions bash > ~/.local/share/bash-completion/completions/cc-executor",
     },
-  })
+    {
+      about: "zsh, where ~/.zfunc is in $fpath before compinit",
+      command: "cc-executor completions zsh > ~/.zfunc/_cc-executor",
+    },
+    {
+      about: "fish",
+      command: "cc-executor completions fish > ~/.config/fish/completions/cc-executor.fish",
+    },
+  ],
+  operands: { atLeast: 1, atMost: 1, what: "The shell (bash, zsh or fish)" },
+  async run(context, { operands: [name = ""] }) {
+    const shell = shells.find((known) => known === name)
+    if (shell === undefined) {
+      throw new UsageFailure(`There are no completions for ${name}: give ${shells.join(", ")}.`)
+    }
+    await context.stdout.write(completionScripts[shell])
+    return 0
+  },
+})

@@ -1,10 +1,9 @@
 import type { RemoteExecution } from "../../client/remote-execution.ts"
 import type { Arguments } from "../arguments.ts"
 import { command } from "../command.ts"
-import { addressOf } from "../connect/address.ts"
 import type { Context } from "../context.ts"
 import { runOptions } from "../executions/run-options.ts"
-import { inputOf, runRequest } from "../executions/run-request.ts"
+import { readRun } from "../executions/run-request.ts"
 import { type Send, startExecution } from "../executions/start-execution.ts"
 import { ownFailure } from "../exit-code.ts"
 import { follow } from "../terminal/follow.ts"
@@ -48,21 +47,20 @@ const startOnly: Send<string> = async (client, request) => {
 
 async function run(context: Context, args: Arguments<typeof runOptions>): Promise<number> {
   const { values, operands } = args
-  const isLocal = addressOf(context, values).kind === "local"
-  const request = runRequest(context, values, operands, isLocal)
+  const asked = readRun(context, values, operands)
   if (values.detach === true) {
-    const { reached, started } = await startExecution(context, values, request, startOnly)
+    const { reached, started } = await startExecution(context, values, asked, startOnly)
     await using _reached = reached
     await context.stdout.write(`${started}\n`)
     return 0
   }
   using early = new EarlySignals(context)
-  const starting = startExecution(context, values, request, startAndFollow)
+  const starting = startExecution(context, values, asked, startAndFollow)
   const { reached, started } = await early.during(starting)
   await using _reached = reached
   early[Symbol.dispose]()
   return await follow(context, started, {
-    input: inputOf(context, values),
+    input: asked.input,
     hasTerminal: values.terminal === true,
     mayCancel: true,
     onBrokenPipe: "cancel",

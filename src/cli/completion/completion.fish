@@ -1,45 +1,25 @@
-# The command that is being typed and how many operands it has already: `token create 0`.
-function __cc_executor_at
+# Completion of cc-executor for fish, made by `cc-executor completions fish`.
+# On TAB, the program itself is asked what may stand there.
+function __cc_executor_complete
     set -l words (commandline -opc)
-    set -e words[1]
-    set -l command $words[1]
-    set -e words[1]
-    if contains -- "$command $words[1]" $__cc_executor_double
-        set command "$command $words[1]"
-        set -e words[1]
+    set -l typed (commandline -ct)
+    set -l found (command $words[1] __complete $words[2..] "$typed" 2>/dev/null)
+    set -l option (string match -r -- '^--[^=]+=' "$typed")
+    set -l value (string replace -r -- '^--[^=]+=' '' "$typed")
+    switch "$found[1]"
+        case ':files'
+            set found (__fish_complete_path "$value")
+        case ':directories'
+            set found (__fish_complete_directories "$value")
+        case ':command *'
+            # The other program's own completion, as if its command line stood alone.
+            set -l count (string replace ':command ' '' -- $found[1])
+            set -l others
+            test $count -gt 1; and set others $words[(math 1 - $count)..]
+            complete -C (string join ' ' -- (string escape -- $others) "$typed")
+            return
     end
-    set -l place 0
-    set -l skip 0
-    for word in $words
-        if test $skip -eq 1
-            set skip 0
-        else if string match -q -- '--*=*' $word
-        else if string match -q -- '-*' $word; and begin
-                test $place -eq 0; or not contains -- "$command" $__cc_executor_programs
-            end
-            contains -- "$command $word" $__cc_executor_with_value; and set skip 1
-        else
-            set place (math $place + 1)
-        end
-    end
-    echo "$command $place"
+    printf '%s\n' "$option"$found
 end
-
-# Whether a command's options may stand here: not behind another program's name.
-function __cc_executor_is
-    set -l at (string split -r -m 1 ' ' -- (__cc_executor_at))
-    test "$at[1]" = "$argv[1]"; or return 1
-    test $at[2] -eq 0; or not contains -- "$argv[1]" $__cc_executor_programs
-end
-
-# Whether the next operand of a command is the given one; `+` is that or any after it.
-function __cc_executor_next
-    set -l at (string split -r -m 1 ' ' -- (__cc_executor_at))
-    test "$at[1]" = "$argv[1]"; or return 1
-    test $at[2] -eq $argv[2]; or test "$argv[3]" = + -a $at[2] -ge $argv[2]
-end
-
-function __cc_executor_executions
-    set -l program (commandline -opc)[1]
-    command $program __executions $argv[1] 2>/dev/null
-end
+complete -c cc-executor -e
+complete -c cc-executor -f -k -a '(__cc_executor_complete)'

@@ -1,31 +1,26 @@
-# Executions as `id:what it is`, asked of the program that is being completed.
-_cc_executor_executions() {
-  local -a found
-  found=(${(f)"$(_call_program executions ${(q)_cc_executor_program} __executions $1 2>/dev/null)"})
-  found=(${found/$'\t'/:})
-  _describe -t executions execution found
-}
-
-# Compared with what the table says for `token create` and its like.
+#compdef cc-executor
+# Completion of cc-executor for zsh, made by `cc-executor completions zsh`.
+# On TAB, the program itself is asked what may stand there.
 _cc_executor() {
-  local curcontext=$curcontext state line ret=1
-  local _cc_executor_program=$words[1]
-  _arguments -C '1: :_cc_executor_commands' '*:: :->arguments' && ret=0
-  [[ $state == arguments ]] || return ret
-
-  local command=$words[1]
-  if (( CURRENT > 2 )) && (( $+functions[_cc_executor_of_${command}_$words[2]] )); then
-    command+=_$words[2]
-    shift words
-    (( CURRENT -= 1 ))
-  elif (( CURRENT == 2 )) && (( $+functions[_cc_executor_family_$command] )) &&
-    [[ $words[2] != -* ]]; then
-    _cc_executor_family_$command
-    return
-  fi
-  curcontext="${curcontext%:*:*}:cc-executor-$command:"
-  (( $+functions[_cc_executor_of_$command] )) && _cc_executor_of_$command && ret=0
-  return ret
+  local -a found
+  found=("${(@f)$(command ${~${(Q)words[1]}} __complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  [[ $found[1] == :command\ * ]] || compset -P '--[^=]##='
+  case $found[1] in
+    :files) _files ;;
+    :directories) _files -/ ;;
+    ':command 1') _command_names -e ;;
+    :command\ *)
+      # The other program's own completion, as if its command line stood alone.
+      words=("${(@)words[CURRENT - ${found[1]#:command } + 1,-1]}")
+      CURRENT=${found[1]#:command }
+      _normal
+      ;;
+    ?*)
+      found=("${(@)found//:/\\:}")
+      found=("${(@)found/$'\t'/:}")
+      _describe -t values value found
+      ;;
+  esac
 }
 
 # Loaded as a function by compinit, or sourced.

@@ -1,4 +1,4 @@
-// The fixed parts of completion scripts are kept as scripts, and put into the program as texts.
+// Scripts for shells are kept as scripts, and put into the program as texts.
 declare module "*.bash" {
   const text: string
   export default text

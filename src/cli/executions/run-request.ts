@@ -13,26 +13,30 @@ export type RunRequest = ParamsOf<"execute">
 /** What goes from here to the execution. */
 export type RunInput = "none" | "stream" | "keys"
 
+/** What a `run` asks for, read before it is known which service will get it. */
+export type AskedRun = {
+  /** What every service is told alike. */
+  request: RunRequest
+  /** As it was given; null where it was not. */
+  cwd: string | null
+  terminalVariables: Readonly<Record<string, string>>
+  /** Variables that were asked for by name: every service gets them. */
+  namedVariables: Readonly<Record<string, string>>
+  input: RunInput
+}
+
 const fallbackSize: TerminalSize = { cols: 80, rows: 24 }
 
-/** The request that a `run` makes, and nothing else of it: a pure reading of its arguments. */
-export function runRequest(
-  context: Pick<Context, "cwd" | "env" | "stdin" | "terminalSize">,
+/** Refuses arguments that are wrong, before any service is asked or started. */
+export function readRun(
+  context: Pick<Context, "env" | "stdin" | "terminalSize">,
   values: RunValues,
   operands: readonly string[],
-  isLocal: boolean,
-): RunRequest {
+): AskedRun {
   const request: RunRequest = { ...commandOf(values, operands), encoding: "binary" }
-  const cwd = values.cwd ?? (isLocal ? context.cwd : undefined)
-  if (cwd !== undefined) request.cwd = isLocal ? resolve(context.cwd, cwd) : cwd
-  request.env = {
-    ...(isLocal ? callersEnvironment(context.env) : {}),
-    ...(isLocal && request.cwd !== undefined ? { PWD: request.cwd } : {}),
-    ...(values.terminal === true ? terminalVariables(context.env) : {}),
-    ...explicitEnvironment(values.env, context.env),
-  }
+  const input = inputOf(context, values)
   if (values.terminal === true) request.terminal = context.terminalSize() ?? fallbackSize
-  else request.stdin = keepsInputOpen(context, values) ? "pipe" : "closed"
+  else request.stdin = values.interactive === true || input !== "none" ? "pipe" : "closed"
   request.labels = {
     ...readPairs("--label", values.label),
     ...(values.name === undefined ? {} : { name: values.name }),
@@ -47,8 +51,44 @@ export function runRequest(
   if (values["cancel-on-disconnect"] === true) request.on_disconnect = "cancel"
   const key = values["idempotency-key"]
   if (key !== undefined) request.idempotency_key = key
-  return request
+  return {
+    request,
+    cwd: values.cwd ?? null,
+    terminalVariables: values.terminal === true ? terminalVariables(context.env) : {},
+    namedVariables: explicitEnvironment(values.env, context.env),
+    input,
+  }
 }
+
+/**
+ * Who gets a request: a service elsewhere, or one here that runs programs as this user, as another,
+ * or only as an allow-list permits.
+ */
+export type Receiver = "remote" | "own-user" | "other-user" | "allow-list"
+
+/** The request for one service. Only one that runs here gets this shell's directory. */
+export function requestFor(
+  receiver: Receiver,
+  asked: AskedRun,
+  shell: Pick<Context, "cwd" | "env">,
+): RunRequest {
+  const { namedVariables: named, terminalVariables: terminal } = asked
+  if (receiver === "remote") {
+    const request: RunRequest = { ...asked.request, env: { ...terminal, ...named } }
+    return asked.cwd === null ? request : { ...request, cwd: asked.cwd }
+  }
+  const cwd = resolve(shell.cwd, asked.cwd ?? "")
+  const request: RunRequest = { ...asked.request, cwd }
+  // Where an allow-list rules, a request may set little.
+  if (receiver === "allow-list") return { ...request, env: named }
+  const inherited = { ...callersEnvironment(shell.env), PWD: cwd, ...terminal }
+  if (receiver === "own-user") return { ...request, env: { ...inherited, ...named } }
+  // Another user has a home of its own.
+  const shared = Object.entries(inherited).filter(([name]) => !ofThisUser.test(name))
+  return { ...request, env: { ...Object.fromEntries(shared), ...named } }
+}
+
+const ofThisUser = /^(?:HOME|USER|LOGNAME|SHELL|MAIL|SUDO_.*|XDG_.*|DBUS_.*)$/
 
 function commandOf(values: RunValues, operands: readonly string[]) {
   const { shell } = values
@@ -63,16 +103,12 @@ function commandOf(values: RunValues, operands: readonly string[]) {
 }
 
 /** A pipe or a file is passed on by itself; a terminal only when that is asked for. */
-export function inputOf(context: Pick<Context, "stdin">, values: RunValues): RunInput {
+function inputOf(context: Pick<Context, "stdin">, values: RunValues): RunInput {
   const { kind } = context.stdin
   if (values.detach === true) return "none"
   if (values.terminal === true && kind === "terminal") return "keys"
   if (kind === "stream") return "stream"
   return values.interactive === true ? "stream" : "none"
-}
-
-function keepsInputOpen(context: Pick<Context, "stdin">, values: RunValues): boolean {
-  return values.interactive === true || inputOf(context, values) !== "none"
 }
 
 function terminalVariables(env: Environment): Record<string, string> {

@@ -6,7 +6,7 @@ import type { Context } from "../context.ts"
 import { spawnExitCode } from "../exit-code.ts"
 import { CommandFailure } from "../failure.ts"
 import type { RunValues } from "./run-options.ts"
-import { explicitEnvironment, type RunRequest } from "./run-request.ts"
+import { type AskedRun, type Receiver, type RunRequest, requestFor } from "./run-request.ts"
 
 /** How the request is sent: followed, or only started. */
 export type Send<Started> = (client: Client, request: RunRequest) => Promise<Started>
@@ -17,42 +17,29 @@ const shutdownLimitMs = 15_000
 export async function startExecution<Started>(
   context: Context,
   values: RunValues,
-  request: RunRequest,
+  asked: AskedRun,
   send: Send<Started>,
 ): Promise<{ reached: Reached; started: Started }> {
+  const sendTo = async (reached: Reached) =>
+    send(reached.client, requestFor(await receiverOf(reached), asked, context))
   const reached = await reach(context, values, "always")
   try {
-    return { reached, started: await sendFitting(context, values, request, send, reached) }
+    return { reached, started: await sendTo(reached) }
   } catch (error) {
     await reached.client.close()
     if (!(error instanceof CallError)) throw error
     if (!(await hasShutDown(error, reached))) throw asShellsSay(error)
   }
   const again = await reach(context, values, "always")
-  return { reached: again, started: await sendFitting(context, values, request, send, again) }
+  return { reached: again, started: await sendTo(again) }
 }
 
-/**
- * This shell's environment is not for every service: where an allow-list rules, a request may set
- * little, and another user has a home of its own. What was asked for by name is always sent.
- */
-async function sendFitting<Started>(
-  context: Context,
-  values: RunValues,
-  request: RunRequest,
-  send: Send<Started>,
-  { client, address }: Reached,
-): Promise<Started> {
+async function receiverOf({ client, address }: Reached): Promise<Receiver> {
   const { policy, run_as: otherUser } = await client.connected
-  if (address.kind === "remote") return send(client, request)
-  const named = explicitEnvironment(values.env, context.env)
-  if (policy === "allow-list") return send(client, { ...request, env: named })
-  if (otherUser === undefined) return send(client, request)
-  const inherited = Object.entries(request.env ?? {}).filter(([name]) => !ofThisUser.test(name))
-  return send(client, { ...request, env: { ...Object.fromEntries(inherited), ...named } })
+  if (address.kind === "remote") return "remote"
+  if (policy === "allow-list") return "allow-list"
+  return otherUser === undefined ? "own-user" : "other-user"
 }
-
-const ofThisUser = /^(?:HOME|USER|LOGNAME|SHELL|MAIL|SUDO_.*|XDG_.*|DBUS_.*)$/
 
 /** One that ends because it was idle may be met in its last moment: the next one is started. */
 async function hasShutDown(error: CallError, { address }: Reached): Promise<boolean> {

@@ -1,89 +1,87 @@
-import type { Container, Item } from "./json-tree.ts"
+import {
+  applyEdits,
+  type Edit,
+  findNodeAtLocation,
+  type Node as JsonNode,
+} from "jsonc-parser/lib/esm/main.js"
+import type { JsonText } from "./json-text.ts"
 
-/** Text with one thing put in, and nothing else touched: not a space, not a comment. */
-export function withMember(
-  text: string,
-  root: Container,
-  path: readonly [string, ...string[]],
-  value: unknown,
-): string {
-  let container = root
-  let [key, ...below] = path
-  for (;;) {
-    const item = container.items.find((candidate) => candidate.key === key)
-    if (item === undefined) break
-    const [next, ...rest] = below
-    if (next === undefined) return replaced(text, root, item, value)
-    if (item.value.kind !== "object") throw new Error(`${key} is no object`)
-    container = item.value
-    key = next
-    below = rest
+// The library's own `modify` either writes on one line or formats every line it touches, and puts
+// a new member before a trailing comma and its comment. These edits touch nothing of what is there.
+
+/** Text with one member set, and nothing else touched: not a space, not a comment. */
+export function withMember(read: JsonText, path: readonly string[], value: unknown): string {
+  const existing = findNodeAtLocation(read.root, [...path])
+  if (existing !== undefined) return replaced(read, existing, value)
+  let depth = path.length - 1
+  let container = findNodeAtLocation(read.root, path.slice(0, depth))
+  while (container === undefined) {
+    depth -= 1
+    container = findNodeAtLocation(read.root, path.slice(0, depth))
   }
+  const [key, ...below] = path.slice(depth)
   const wrapped = below.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
-  return inserted(text, root, container, (lines) => `${JSON.stringify(key)}: ${lines(wrapped)}`)
+  return inserted(read, container, (render) => `${JSON.stringify(key)}: ${render(wrapped)}`)
 }
 
-export function withElement(text: string, root: Container, array: Container, value: unknown) {
-  return inserted(text, root, array, (lines) => lines(value))
+export function withElement(read: JsonText, array: JsonNode, value: unknown): string {
+  return inserted(read, array, (render) => render(value))
 }
 
-function replaced(text: string, root: Container, item: Item, value: unknown): string {
-  const lines = rendering(text, root, indentAround(text, item.start))
-  return text.slice(0, item.value.start) + lines(value) + text.slice(item.value.end)
+function replaced(read: JsonText, old: JsonNode, value: unknown): string {
+  const { offset, length, parent: member = old } = old
+  const content = rendering(read, indentAround(read.text, member.offset))(value)
+  return applyEdits(read.text, [{ offset, length, content }])
 }
 
 type Render = (value: unknown) => string
 
-function inserted(
-  text: string,
-  root: Container,
-  container: Container,
-  write: (lines: Render) => string,
-): string {
-  const close = container.end - 1
-  const last = container.items.at(-1)
-  const isOnOneLine = !text.slice(container.start, container.end).includes("\n")
-  const isEmpty = last === undefined
+function inserted(read: JsonText, container: JsonNode, write: (render: Render) => string): string {
+  const { text } = read
+  const close = container.offset + container.length - 1
+  const last = container.children?.at(-1)
+  const isOnOneLine = !text.slice(container.offset, close).includes("\n")
+  const lastEnd = last === undefined ? close : last.offset + last.length
+  const hasTrailingComma = read.trailingCommas.some((at) => at >= lastEnd && at < close)
+  const after = hasTrailingComma ? "," : ""
+  // The comma goes right behind what it follows, before a comment at the end of that line.
+  const comma = { offset: lastEnd, length: 0, content: "," }
+  const separator = last === undefined || hasTrailingComma ? [] : [comma]
   const at = text.slice(0, close).trimEnd().length
-  const head = last === undefined ? text.slice(0, at) : withComma(text, container, last, at)
-  const tail = text.slice(at)
-  const after = container.hasTrailingComma ? "," : ""
-  if (isOneLine(text, root) || (isOnOneLine && !isEmpty)) {
-    return `${head}${isEmpty ? "" : " "}${write(JSON.stringify)}${after}${tail}`
+  const withContent = (content: string) => {
+    const edits: Edit[] = [...separator, { offset: at, length: 0, content }]
+    return applyEdits(text, edits)
+  }
+  if (isOneLine(read) || (isOnOneLine && last !== undefined)) {
+    return withContent(`${last === undefined ? "" : " "}${write(JSON.stringify)}${after}`)
   }
   const eol = lineEnd(text)
-  const outer = indentAround(text, container.start)
-  const indent = (last && indentOf(text, last.start)) ?? outer + unitOf(text, root)
-  const member = write(rendering(text, root, indent))
-  const ending = /^\s*\n/.test(tail) ? "" : `${eol}${outer}`
-  return `${head}${eol}${indent}${member}${after}${isEmpty ? ending : ""}${tail}`
+  const outer = indentAround(text, container.offset)
+  const indent = (last && indentOf(text, last.offset)) ?? outer + unitOf(read)
+  const member = `${eol}${indent}${write(rendering(read, indent))}${after}`
+  const needsLineEnd = last === undefined && !/^\s*\n/.test(text.slice(at))
+  return withContent(needsLineEnd ? `${member}${eol}${outer}` : member)
 }
 
-/** The comma goes right behind what it follows, before a comment at the end of that line. */
-function withComma(text: string, container: Container, last: Item, at: number): string {
-  if (container.hasTrailingComma) return text.slice(0, at)
-  return `${text.slice(0, last.value.end)},${text.slice(last.value.end, at)}`
-}
-
-function rendering(text: string, root: Container, indent: string): Render {
-  if (isOneLine(text, root)) return JSON.stringify
-  const eol = lineEnd(text)
-  return (value) =>
-    JSON.stringify(value, null, unitOf(text, root)).replaceAll("\n", `${eol}${indent}`)
+function rendering(read: JsonText, indent: string): Render {
+  if (isOneLine(read)) return JSON.stringify
+  const lineStart = `${lineEnd(read.text)}${indent}`
+  return (value) => JSON.stringify(value, null, unitOf(read)).replaceAll("\n", lineStart)
 }
 
 /** A file that its client writes without line breaks, and not just an empty object. */
-function isOneLine(text: string, root: Container): boolean {
-  return root.items.length > 0 && !text.slice(root.start, root.end).includes("\n")
+function isOneLine({ text, root }: JsonText): boolean {
+  const isEmpty = root.children === undefined || root.children.length === 0
+  return !isEmpty && !text.slice(root.offset, root.offset + root.length).includes("\n")
 }
 
 function lineEnd(text: string): string {
   return text.includes("\r\n") ? "\r\n" : "\n"
 }
 
-function unitOf(text: string, root: Container): string {
-  const [first] = root.items
-  const indent = first === undefined ? null : indentOf(text, first.start)
+function unitOf({ text, root }: JsonText): string {
+  const first = root.children?.[0]
+  const indent = first === undefined ? null : indentOf(text, first.offset)
   return indent === null || indent === "" ? "  " : indent
 }
 

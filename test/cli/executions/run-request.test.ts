@@ -1,17 +1,20 @@
 import { describe, expect, test } from "bun:test"
 import { readArguments } from "../../../src/cli/arguments.ts"
 import { runOptions } from "../../../src/cli/executions/run-options.ts"
-import { inputOf, runRequest } from "../../../src/cli/executions/run-request.ts"
+import { type Receiver, readRun, requestFor } from "../../../src/cli/executions/run-request.ts"
 import { fakeContext, fakeInput } from "../fake-context.ts"
 
-function request(argv: string[], replaced: Parameters<typeof fakeContext>[0] = {}, isLocal = true) {
+type Replaced = Parameters<typeof fakeContext>[0]
+
+function request(argv: string[], replaced: Replaced = {}, receiver: Receiver = "own-user") {
   const { values, operands } = readArguments(argv, runOptions, true)
-  return runRequest(fakeContext(replaced), values, operands, isLocal)
+  const context = fakeContext(replaced)
+  return requestFor(receiver, readRun(context, values, operands), context)
 }
 
 function input(argv: string[], kind: "terminal" | "stream" | "nothing") {
-  const { values } = readArguments(argv, runOptions, true)
-  return inputOf(fakeContext({ stdin: fakeInput(kind) }), values)
+  const { values, operands } = readArguments(argv, runOptions, true)
+  return readRun(fakeContext({ stdin: fakeInput(kind) }), values, operands).input
 }
 
 describe("the request of a run", () => {
@@ -30,12 +33,26 @@ describe("the request of a run", () => {
   })
 
   test("tells a remote one only what was said", () => {
-    const remote = request(["-e", "A=1", "-e", "HOME", "ls"], { env }, false)
+    const remote = request(["-e", "A=1", "-e", "HOME", "ls"], { env }, "remote")
 
     expect(remote.cwd).toBeUndefined()
     expect(remote.env).toEqual({ A: "1", HOME: "/home/user" })
-    expect(request(["--cwd", "there", "ls"], { env }, false).cwd).toBe("there")
+    expect(request(["--cwd", "there", "ls"], { env }, "remote").cwd).toBe("there")
     expect(request(["--cwd", "there", "ls"], { env }).cwd).toBe("/home/user/project/there")
+  })
+
+  test("leaves out what is another user's own, unless it was named", () => {
+    const other = request(["-e", "USER=x", "ls"], { env: { ...env, USER: "me" } }, "other-user")
+
+    expect(other.env).toEqual({ PATH: "/bin", PWD: "/home/user/project", USER: "x" })
+  })
+
+  test("sets nothing but what was named where an allow-list rules", () => {
+    const terminal = { env: { ...env, TERM: "xterm" } }
+    const listed = request(["-t", "-e", "A=1", "vi"], terminal, "allow-list")
+
+    expect(listed).toMatchObject({ env: { A: "1" }, cwd: "/home/user/project" })
+    expect(Object.keys(listed.env ?? {})).toEqual(["A"])
   })
 
   test("has everything that was asked for, in the protocol's units", () => {
@@ -59,7 +76,11 @@ describe("the request of a run", () => {
 
   test("has a terminal of this one's size, or a usual one", () => {
     const size = { cols: 100, rows: 30 }
-    const local = request(["-t", "vi"], { terminalSize: () => size, env: { TERM: "xterm" } }, false)
+    const local = request(
+      ["-t", "vi"],
+      { terminalSize: () => size, env: { TERM: "xterm" } },
+      "remote",
+    )
 
     expect(local.terminal).toEqual(size)
     expect(local.env).toEqual({ TERM: "xterm" })

@@ -1,0 +1,79 @@
+import type { Option } from "../arguments.ts"
+import type { CommandEntry } from "../commands.ts"
+import { shells } from "./shells.ts"
+
+/** What may stand at some place of a command line. */
+export type Offer =
+  | { kind: "candidates"; candidates: readonly Candidate[] }
+  | { kind: "executions"; which: "live" | "ended" | "all" }
+  | { kind: "files" }
+  | { kind: "directories" }
+  /** Another program's command line: of the words typed so far, the last `wordCount` are its. */
+  | { kind: "command"; wordCount: number }
+
+export type Candidate = { readonly value: string; readonly about?: string }
+
+export const nothing: Offer = { kind: "candidates", candidates: [] }
+
+/** What an option's value may be. */
+export function valueOffer({ value = "", choices }: Option): Offer {
+  if (choices !== undefined) return words(choices)
+  if (value === "FILE" || /\bpath\b/.test(value)) return { kind: "files" }
+  if (value === "DIR") return { kind: "directories" }
+  const listed = /^[<[]?((?:[a-z-]+\|)+[a-z-]+)[>\]]?$/.exec(value)?.[1]
+  return listed === undefined ? nothing : words(listed.split("|"))
+}
+
+export type OperandPlaces = {
+  /** As usage names them: `ID`, `COMMAND`. */
+  readonly names: readonly string[]
+  /** The last place may be taken again and again. */
+  readonly repeats: boolean
+}
+
+/** From the first line of usage that has operands: `signal [OPTIONS] SIGNAL ID…`. */
+export function operandPlaces(entry: CommandEntry, usage: readonly string[]): OperandPlaces {
+  for (const line of usage) {
+    const names = line
+      .slice(entry.name.length)
+      .replace(/\[[^\]]*\]|--?\w[\w-]* [A-Z:]+|--\w[\w-]*/g, " ")
+      .split(" ")
+      .filter((name) => /\w/.test(name))
+    if (names.length === 0) continue
+    const repeats = names.at(-1)?.endsWith("…") === true
+    return { names: names.map((name) => name.replace("…", "")), repeats }
+  }
+  return { names: [], repeats: false }
+}
+
+/** What an operand may be, by the name of its place. */
+export async function operandOffer(entry: CommandEntry, place: string): Promise<Offer> {
+  switch (place) {
+    case "ID":
+      return { kind: "executions", which: whichExecutions(entry) }
+    case "COMMAND":
+      return { kind: "command", wordCount: 1 }
+    case "SIGNAL":
+      return words(offeredSignals)
+    case "CLIENT": {
+      const { mcpClients } = await import("../mcp-install/clients.ts")
+      return words(mcpClients.map(({ name }) => name))
+    }
+    case "SHELL":
+      return words(shells)
+    default:
+      return /^[a-z]+$/.test(place) ? words([place]) : nothing
+  }
+}
+
+function words(values: readonly string[]): Offer {
+  return { kind: "candidates", candidates: values.map((value) => ({ value })) }
+}
+
+/** Those that people send. */
+const offeredSignals = ["TERM", "INT", "HUP", "KILL", "QUIT", "USR1", "USR2", "STOP", "CONT"]
+
+function whichExecutions({ group }: CommandEntry): "live" | "ended" | "all" {
+  if (group === "Steer") return "live"
+  return group === "Tidy" ? "ended" : "all"
+}
