@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { offered } from "../lib/offered.ts"
+import { ignoreUnhandledRejection } from "../lib/ignore-unhandled-rejection.ts"
 import type { Result } from "../lib/result.ts"
 import type { Encoding, Labels } from "../protocol/execute.ts"
 import type { MethodName, ParamsOf, ResultOf, Role } from "../protocol/methods.ts"
@@ -122,7 +122,7 @@ class ConnectedClient implements Client {
     options: FollowOptions = {},
   ): Promise<RemoteExecution> {
     const followed = Promise.withResolvers<Delivery>()
-    offered(followed.promise)
+    ignoreUnhandledRejection(followed.promise)
     const request = withIdempotencyKey("execute", { ...params, acknowledges: true })
     const result = await this.#calls.result("execute", request, {
       answered: (answer, session) => {

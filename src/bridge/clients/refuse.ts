@@ -1,8 +1,8 @@
 import { type Failure, wireCodes } from "../../protocol/failure.ts"
 import type { MessageId } from "../messages/message.ts"
 import type { BridgeLog } from "../ports.ts"
-import type { Door } from "./door.ts"
 import { type Asked, endsOf, isServedPath, type ListenAddress } from "./listening.ts"
+import type { RequestGuard } from "./request-guard.ts"
 
 /** A refusal over HTTP, with the same words as JSON-RPC has it. */
 export function refuse(
@@ -22,17 +22,17 @@ function refuseFailure({ reason, message }: Failure): Response {
   return refused
 }
 
-type Doorway = { address: ListenAddress; door: Door; log: BridgeLog }
+type RequestChecks = { address: ListenAddress; guard: RequestGuard; log: BridgeLog }
 
-/** The answer to whoever may not come in, or came to the wrong place; null for all others. */
+/** The answer to a client that is not allowed, or a wrong path; null for all others. */
 export function turnAway(
-  { address, door, log }: Doorway,
+  { address, guard, log }: RequestChecks,
   server: Asked,
   request: Request,
 ): Response | null {
   const ends = endsOf(server, request, address.host)
   if (ends === null) return new Response(null, { status: 400 })
-  const allowed = door(request, ends)
+  const allowed = guard(request, ends)
   if (!allowed.ok) {
     log.warn({ peer: ends.peer.address, reason: allowed.failure.reason }, "client refused")
     return refuseFailure(allowed.failure)

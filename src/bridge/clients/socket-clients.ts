@@ -3,13 +3,13 @@ import { readMessages } from "../messages/message.ts"
 import { type BridgeLog, noMemory, type OpenWay, type Way, type WayLimits } from "../ports.ts"
 import { unreadableAnswer } from "../problem.ts"
 import { mcpProtocol } from "../targets/linked/ws-link.ts"
-import type { Door } from "./door.ts"
 import { type ListenAddress, type Listening, tryServe, urlOf } from "./listening.ts"
 import { refuse, turnAway } from "./refuse.ts"
+import type { RequestGuard } from "./request-guard.ts"
 
 export type ClientsSettings = {
   address: ListenAddress
-  door: Door
+  guard: RequestGuard
   openWay: OpenWay
   limits: WayLimits
   /** Clients at once. */
@@ -27,7 +27,7 @@ const patienceS = 30
 export function serveSocketClients(settings: ClientsSettings): Result<Listening, string> {
   const { address, limits, connections, log } = settings
   const clients = new Set<SocketClient>()
-  let places = 0
+  let openConnections = 0
 
   const served = tryServe(address, () =>
     Bun.serve<ClientData>({
@@ -43,7 +43,7 @@ export function serveSocketClients(settings: ClientsSettings): Result<Listening,
         if (protocols.length > 0 && !protocols.includes(mcpProtocol)) {
           return refuse(400, -32600, "This speaks the WebSocket subprotocol mcp, and no other.")
         }
-        if (places >= connections) {
+        if (openConnections >= connections) {
           log.warn({ connections }, "client refused: no place")
           return refuse(503, -32000, `${connections} clients are connected, and no more may.`)
         }
@@ -52,7 +52,7 @@ export function serveSocketClients(settings: ClientsSettings): Result<Listening,
         if (!server.upgrade(request, { data: { client: null }, headers })) {
           return refuse(426, -32600, "This is a WebSocket: connect to it as one.")
         }
-        places += 1
+        openConnections += 1
         return undefined
       },
       websocket: {
@@ -76,7 +76,7 @@ export function serveSocketClients(settings: ClientsSettings): Result<Listening,
           socket.data.client?.drained()
         },
         async close(socket, code, reason) {
-          places -= 1
+          openConnections -= 1
           const { client } = socket.data
           if (client === null) return
           clients.delete(client)

@@ -7,7 +7,7 @@ import {
   FollowedTrail,
   linesSince,
   newestLines,
-  type TrailPlace,
+  type TrailPosition,
 } from "../../service/audit/read-audit.ts"
 import { type AuditVerdict, verifyAudit } from "../../service/audit/verify-audit.ts"
 import type { Arguments, OptionTable } from "../arguments.ts"
@@ -78,7 +78,7 @@ function chosenLines(
   context: Context,
   values: AuditValues,
   directory: string,
-  end: TrailPlace,
+  end: TrailPosition,
 ): Iterable<AuditText> {
   const { lines, all, since } = values
   if ([lines, all, since].filter((value) => value !== undefined).length > 1) {

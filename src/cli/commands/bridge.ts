@@ -152,10 +152,10 @@ async function serveNetwork(serving: Serving): Promise<void> {
   checkExposure(address, tokenFile !== undefined)
   const clientToken = tokenFile === undefined ? null : fileToken("--client-token-file", tokenFile)
   clientToken?.read()
-  const { openDoor } = await import("../../bridge/clients/door.ts")
+  const { createRequestGuard } = await import("../../bridge/clients/request-guard.ts")
   const { peerUsers } = await import("../../service/os/network/peer-user.ts")
   using users = peerUsers()
-  const door = openDoor({
+  const guard = createRequestGuard({
     host: address.host,
     clientToken: clientToken === null ? null : () => clientToken.read(),
     ownUid: process.geteuid?.() ?? -1,
@@ -165,7 +165,7 @@ async function serveNetwork(serving: Serving): Promise<void> {
   const most = isCommand ? "32" : "128"
   const connections = countOption("--max-connections", values["max-connections"] ?? most)
   const idleMs = durationOption("--idle-timeout", values["idle-timeout"] ?? "5m")
-  const common = { address, door, openWay, limits, connections, idleMs, log }
+  const common = { address, guard, openWay, limits, connections, idleMs, log }
   const served =
     address.scheme === "ws"
       ? (await import("../../bridge/clients/socket-clients.ts")).serveSocketClients(common)

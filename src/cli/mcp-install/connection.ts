@@ -61,11 +61,11 @@ function readUrl(text: string): URL {
 
 const paths = { http: "/mcp", ws: "/ws/mcp" } as const
 
-/** The same service by another door; a path that a proxy has put before it stays. */
-function doorOf(url: URL, door: "http" | "ws"): string {
+/** The same service over another transport; a path that a proxy has put before it stays. */
+function doorOf(url: URL, guard: "http" | "ws"): string {
   const before = url.pathname.replace(/(?:\/ws)?\/mcp\/?$/, "").replace(/\/$/, "")
   const isSecure = url.protocol === "wss:" || url.protocol === "https:"
-  return `${door}${isSecure ? "s" : ""}://${url.host}${before}${paths[door]}`
+  return `${guard}${isSecure ? "s" : ""}://${url.host}${before}${paths[guard]}`
 }
 
 function program(context: World, remote: URL | null, values: ConnectionValues): Connection {

@@ -1,5 +1,5 @@
 import { aborted, delay, orAborted } from "../../lib/delay.ts"
-import { offered } from "../../lib/offered.ts"
+import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.ts"
 import type { Reason } from "../../protocol/failure.ts"
 import { CallError, ClientClosedError, ConnectionLostError } from "../client-error.ts"
 import type { ClientLimits } from "../client-limits.ts"
@@ -47,8 +47,8 @@ export class Connection {
     this.#options = options
     this.#listener = listener
     this.greeted = this.#firstGreeting.promise
-    offered(this.greeted)
-    offered(this.#current.promise)
+    ignoreUnhandledRejection(this.greeted)
+    ignoreUnhandledRejection(this.#current.promise)
     this.#running = this.#run().catch((error: unknown) => this.#closeForGood(error))
   }
 
@@ -86,7 +86,7 @@ export class Connection {
     const opening = this.#options.openSocket()
     const socket = await orAborted(opening, this.#closing.signal)
     if (socket === null) {
-      offered(opening.then((late) => late.close()))
+      ignoreUnhandledRejection(opening.then((late) => late.close()))
       return null
     }
     const session = new Session(socket, this.#options.limits, {
@@ -135,7 +135,7 @@ export class Connection {
     if (session === this.#held && !this.#closing.signal.aborted) {
       this.#held = null
       this.#current = Promise.withResolvers<Session>()
-      offered(this.#current.promise)
+      ignoreUnhandledRejection(this.#current.promise)
     }
     this.#listener.ended(session)
   }
@@ -146,7 +146,7 @@ export class Connection {
     this.#firstGreeting.reject(cause)
     this.#current.reject(cause) // those who wait now
     this.#current = Promise.withResolvers<Session>()
-    offered(this.#current.promise)
+    ignoreUnhandledRejection(this.#current.promise)
     this.#current.reject(cause) // those who ask later
     const why = cause instanceof Error ? cause.message : String(cause)
     this.#newest?.end(why)

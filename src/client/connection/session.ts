@@ -1,4 +1,4 @@
-import { offered } from "../../lib/offered.ts"
+import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { type Failure, failure } from "../../protocol/failure.ts"
 import { type MethodName, methods, type ParamsOf, type ResultOf } from "../../protocol/methods.ts"
@@ -160,7 +160,7 @@ export class Session {
       answerMs: silenceAnswerMs,
       heardAtMs: () => this.#heardAtMs,
       // Any answer will do, a refusal as well: it is the sign of life that counts.
-      probe: () => offered(this.ask("list", { limit: 1 })),
+      probe: () => ignoreUnhandledRejection(this.ask("list", { limit: 1 })),
       gone: () => this.end(`the server was silent for ${silenceMs} ms and did not answer`),
     })
   }

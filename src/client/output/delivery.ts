@@ -1,5 +1,5 @@
 import { aborted, delay } from "../../lib/delay.ts"
-import { offered } from "../../lib/offered.ts"
+import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.ts"
 import type { Encoding } from "../../protocol/execute.ts"
 import { failure, failureFrom } from "../../protocol/failure.ts"
 import type { ResultOf, Role } from "../../protocol/methods.ts"
@@ -86,7 +86,7 @@ export class Delivery {
       this.#eventTaken(event),
     )
     this.ready = this.#ready.promise
-    offered(this.ready)
+    ignoreUnhandledRejection(this.ready)
     this.#state = { kind: "away" }
     if (attached !== null) this.#attached(attached)
     if (pid !== null) this.inbox.life("started", pid)
@@ -248,7 +248,7 @@ export class Delivery {
 
   /** Nobody waits for the answer: whatever it is, this delivery is over. */
   #unsubscribe(session: Session): void {
-    offered(session.ask("detach", { execution_id: this.executionId }))
+    ignoreUnhandledRejection(session.ask("detach", { execution_id: this.executionId }))
   }
 
   #attached({ session, subscription, ackAfterBytes }: Attached): void {

@@ -1,5 +1,5 @@
 import type { StateKind } from "../../execution/state.ts"
-import { offered } from "../../lib/offered.ts"
+import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.ts"
 import type { GapNotice } from "../../protocol/methods.ts"
 import type { Completed } from "../../protocol/notifications.ts"
 import { DetachedError } from "../client-error.ts"
@@ -41,7 +41,7 @@ export class Inbox {
     this.#received = options.from
     this.#taken = options.from
     this.ended = this.#ended.promise
-    offered(this.ended)
+    ignoreUnhandledRejection(this.ended)
   }
 
   get pid(): number | null {

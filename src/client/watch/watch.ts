@@ -1,4 +1,4 @@
-import { offered } from "../../lib/offered.ts"
+import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.ts"
 import type { Labels } from "../../protocol/execute.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 
@@ -24,7 +24,7 @@ export class Watcher implements Watch {
     this.labels = labels
     this.#disposed = disposed
     this.ready = this.#ready.promise
-    offered(this.ready)
+    ignoreUnhandledRejection(this.ready)
   }
 
   begun(): void {

@@ -7,7 +7,7 @@ export type Caller = {
   readonly scopes: ReadonlySet<Scope>
   /** Where they are: an IP address, or `unix`. */
   readonly address: string
-  /** The door they came by: `websocket`, `http`. */
+  /** The transport they use: `websocket`, `http`. */
   readonly via: string
   /** A token may be revoked, or run out, while its bearer is connected. */
   isStillGood(): boolean

@@ -12,8 +12,8 @@ export type Peer =
   /** `subject` is that of a certificate the peer has shown, null without one. */
   | ({ kind: "tcp"; subject: string | null } & TcpEnds)
 
-/** Somebody at the door, and what they bring. */
-export type Arrival = {
+/** Who connects, and the credentials they bring. */
+export type ConnectionAttempt = {
   via: string
   peer: Peer
   headers: Pick<Headers, "get" | "keys">
@@ -28,7 +28,7 @@ export interface TokenCheck {
   isStillGood(id: string): boolean
 }
 
-export type Doorkeeper = {
+export type IdentifyOptions = {
   tokens: TokenCheck
   tickets: Tickets
   /** Whether the service's own user needs no token on loopback. */
@@ -40,7 +40,7 @@ export type Doorkeeper = {
   monotonicMs(): number
 }
 
-export type Identify = (arrival: Arrival) => Result<Caller, Failure>
+export type Identify = (arrival: ConnectionAttempt) => Result<Caller, Failure>
 
 /** Wrong tokens from one address: a few at once, then one every two seconds. */
 const wrongTries = { perSecond: 0.5, burst: 20 }
@@ -51,11 +51,11 @@ const root = 0
  * The one place that decides who somebody is. What is shown is judged before what is found out: a
  * wrong token is refused also from where none is needed.
  */
-export function createIdentify(door: Doorkeeper): Identify {
+export function createIdentify(options: IdentifyOptions): Identify {
   const wrong = new TokenBuckets(wrongTries, mostAddresses)
 
-  return (arrival) => {
-    const { peer, via, headers, ticket } = arrival
+  return (attempt) => {
+    const { peer, via, headers, ticket } = attempt
     const address = addressOf(peer)
     const authorization = headers.get("authorization")
     if (authorization !== null) {
@@ -63,35 +63,35 @@ export function createIdentify(door: Doorkeeper): Identify {
       return bearer === null ? refuse(address, notBearer) : byToken(bearer, address, via)
     }
     if (ticket !== null) {
-      const issuedTo = door.tickets.redeem(ticket)
+      const issuedTo = options.tickets.redeem(ticket)
       return issuedTo === null ? refuse(address, badTicket) : ok({ ...issuedTo, address, via })
     }
     if (peer.kind === "unix") return ok(localCaller(address, via))
     if (peer.subject !== null) return ok(byCertificate(peer.subject, address, via))
     const isLocal = isLoopbackAddress(peer.peer.address) && !isForwarded(headers)
     if (!isLocal) return fail(tokenNeeded)
-    if (!door.trustsLoopback) return fail(tokenNeededHere)
-    const uid = door.uidOf(peer)
-    if (uid === door.ownUid || uid === root) return ok(localCaller(address, via))
+    if (!options.trustsLoopback) return fail(tokenNeededHere)
+    const uid = options.uidOf(peer)
+    if (uid === options.ownUid || uid === root) return ok(localCaller(address, via))
     return fail(uid === null ? tokenNeeded : otherUser(uid))
   }
 
   function byToken(token: string, address: string, via: string): Result<Caller, Failure> {
-    const checked = door.tokens.check(token)
+    const checked = options.tokens.check(token)
     if (!checked.ok) return refuse(address, badToken[checked.failure])
     const { id, name, scopes } = checked.value
-    const isStillGood = () => door.tokens.isStillGood(id)
+    const isStillGood = () => options.tokens.isStillGood(id)
     return ok({ principal: name, scopes: new Set(scopes), address, via, isStillGood })
   }
 
   function byCertificate(subject: string, address: string, via: string): Caller {
-    const scopes = new Set(door.certificateScopes)
+    const scopes = new Set(options.certificateScopes)
     return { principal: `cert:${subject}`, scopes, address, via, isStillGood: () => true }
   }
 
   /** Guessing gets nowhere, but it must not get there fast either. */
   function refuse(address: string, refused: Failure): Result<never, Failure> {
-    const waitS = wrong.take(networkOf(address), door.monotonicMs())
+    const waitS = wrong.take(networkOf(address), options.monotonicMs())
     if (waitS === 0) return fail(refused)
     const message = `Too many wrong tokens or tickets from ${address}: wait, then try a right one.`
     return fail(failure("RATE_LIMITED", message, { retry_after: Math.ceil(waitS) }))

@@ -8,7 +8,7 @@ import type { Caller } from "./caller.ts"
 /** These are about the session's own subscription: what opened it has been permitted. */
 type OfSubscription = "ack" | "detach"
 
-/** The scope each method needs, by whatever door it is called. */
+/** The scope each method needs, over whatever transport it is called. */
 export const scopeOf: Record<Exclude<MethodName, OfSubscription>, Scope> = {
   execute: "execute",
   control: "control",

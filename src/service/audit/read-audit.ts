@@ -12,10 +12,10 @@ export type AuditText = {
 }
 
 /** A place between two lines: in the file of this ordinal, after so many bytes. */
-export type TrailPlace = { ordinal: number; offset: number }
+export type TrailPosition = { ordinal: number; offset: number }
 
 /** After the last whole line there is now. */
-export function endOfTrail(directory: string): TrailPlace {
+export function endOfTrail(directory: string): TrailPosition {
   const file = auditFiles(directory).at(-1)
   if (file === undefined) return { ordinal: 0, offset: 0 }
   const from = Math.max(0, sizeOf(file) - mostLineBytes)
@@ -58,24 +58,24 @@ export function* linesSince(
 /** What comes after a place, whichever file it goes to. */
 export class FollowedTrail {
   readonly #directory: string
-  #place: TrailPlace
+  #position: TrailPosition
 
-  constructor(directory: string, from: TrailPlace) {
+  constructor(directory: string, from: TrailPosition) {
     this.#directory = directory
-    this.#place = from
+    this.#position = from
   }
 
   /** Whole lines that have come since the last time. */
   next(): AuditText[] {
     const files = auditFiles(this.#directory)
-    return files.flatMap((file) => (file.ordinal < this.#place.ordinal ? [] : this.#newIn(file)))
+    return files.flatMap((file) => (file.ordinal < this.#position.ordinal ? [] : this.#newIn(file)))
   }
 
   #newIn(file: AuditFile): AuditText[] {
-    const offset = file.ordinal === this.#place.ordinal ? this.#place.offset : 0
+    const offset = file.ordinal === this.#position.ordinal ? this.#position.offset : 0
     const { lines } = splitLines(readUnlessRemoved(file, offset))
     const length = lines.reduce((sum, line) => sum + line.length + 1, 0)
-    this.#place = { ordinal: file.ordinal, offset: offset + length }
+    this.#position = { ordinal: file.ordinal, offset: offset + length }
     return lines.map(textOf)
   }
 }
@@ -83,7 +83,7 @@ export class FollowedTrail {
 /** A file as far as it counts. */
 type Part = { file: AuditFile; endOffset: number }
 
-function partsBefore(directory: string, end: TrailPlace): Part[] {
+function partsBefore(directory: string, end: TrailPosition): Part[] {
   return auditFiles(directory)
     .filter(({ ordinal }) => ordinal <= end.ordinal)
     .map((file) => {

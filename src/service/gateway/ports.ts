@@ -28,9 +28,9 @@ import type { Caller } from "../access/caller.ts"
 
 // --- reading the record ------------------------------------------------------------------------
 
-/** A place in the output: a record's position, and how much of that record was taken already. */
-export type Place = Position & {
-  /** Output bytes of the record at `offset` that come before this place. */
+/** Where a reader is: a record's position, and how much of that record was read already. */
+export type ReadPosition = Position & {
+  /** Output bytes of the record at `offset` that come before it. */
   inside: number
 }
 
@@ -42,7 +42,7 @@ export type Piece = {
   /** Output bytes of both streams before this piece. */
   sequence: number
   timeMs: number
-  next: Place
+  next: ReadPosition
   endsInsideLine: boolean
 }
 
@@ -50,8 +50,8 @@ export type ReadOutcome =
   | { kind: "piece"; piece: Piece }
   /** Nothing more up to the given end. */
   | { kind: "at-end" }
-  /** The place was forgotten; output goes on at `next`. */
-  | { kind: "forgotten"; next: Place }
+  /** That output was dropped; what is kept begins at `next`. */
+  | { kind: "forgotten"; next: ReadPosition }
   /** What is on disk is not what was written: told, never passed on. */
   | { kind: "damaged"; sequence: number; why: string }
   /** The transcript is not kept any more. */
@@ -59,15 +59,24 @@ export type ReadOutcome =
 
 export interface TranscriptReader {
   /**
-   * The next piece at a place, at most 64 KiB of one stream, cut after its last line end when more
-   * is there to follow. `facts` are the newest announced: nothing past their end is looked at.
-   * No file stays open between calls. It may be wanted shorter.
+   * The next piece at a position, at most 64 KiB of one stream, or `mostBytes`, cut after its last
+   * line end when more follows. `facts` are the newest announced: nothing past their end is read.
+   * No file stays open between calls.
    */
-  read(id: ExecutionId, place: Place, facts: TranscriptFacts, mostBytes?: number): ReadOutcome
-  /** A place so many lines before the end, where one begins; or so many bytes before it. */
-  tail(id: ExecutionId, facts: TranscriptFacts, back: { lines: number } | { bytes: number }): Place
+  read(
+    id: ExecutionId,
+    position: ReadPosition,
+    facts: TranscriptFacts,
+    mostBytes?: number,
+  ): ReadOutcome
+  /** The position so many lines before the end, where one begins; or so many bytes before it. */
+  tail(
+    id: ExecutionId,
+    facts: TranscriptFacts,
+    back: { lines: number } | { bytes: number },
+  ): ReadPosition
   /** The first record at or after a time. */
-  since(id: ExecutionId, facts: TranscriptFacts, time: Date): Place
+  since(id: ExecutionId, facts: TranscriptFacts, time: Date): ReadPosition
   verify(id: ExecutionId, facts: TranscriptFacts, sought: Sought): Promise<Verification>
 }
 

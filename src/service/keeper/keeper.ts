@@ -47,7 +47,7 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
 type Order = Omit<KeeperParams<"control">, "origin">
 type Input = Omit<KeeperParams<"input">, "origin">
 
-/** Every live execution, and the only door to them. */
+/** Every live execution, and the only access to them. */
 export class Keeper {
   readonly #settings: KeeperSettings
   readonly #ports: KeeperPorts

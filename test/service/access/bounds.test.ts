@@ -1,66 +1,69 @@
 import { describe, expect, test } from "bun:test"
 import { failure } from "../../../src/protocol/failure.ts"
-import { Penalties, Tarpit } from "../../../src/service/access/penalties.ts"
-import { AddressPlaces, Knocks } from "../../../src/service/gateway/listen/address-limits.ts"
+import { Tarpit, TemporaryBans } from "../../../src/service/access/temporary-bans.ts"
+import {
+  ConnectionLimiter,
+  HandshakeFailures,
+} from "../../../src/service/gateway/listen/connection-limiter.ts"
 import { bearer } from "../../support/callers.ts"
 
 describe("places of an address", () => {
   test("are so many, and come back once each", () => {
-    const places = new AddressPlaces(2)
-    const first = places.take("192.0.2.7")
-    places.take("192.0.2.7")
+    const places = new ConnectionLimiter(2)
+    const first = places.acquire("192.0.2.7")
+    places.acquire("192.0.2.7")
 
-    expect(places.take("192.0.2.7")).toBeNull()
-    expect(places.take("192.0.2.8")).not.toBeNull()
+    expect(places.acquire("192.0.2.7")).toBeNull()
+    expect(places.acquire("192.0.2.8")).not.toBeNull()
     first?.[Symbol.dispose]()
     first?.[Symbol.dispose]()
-    expect(places.take("192.0.2.7")).not.toBeNull()
-    expect(places.take("192.0.2.7")).toBeNull()
+    expect(places.acquire("192.0.2.7")).not.toBeNull()
+    expect(places.acquire("192.0.2.7")).toBeNull()
   })
 
   test("are those of a whole IPv6 network", () => {
-    const places = new AddressPlaces(2)
-    for (const host of [1, 2]) expect(places.take(`2001:db8:0:1::${host}`)).not.toBeNull()
+    const places = new ConnectionLimiter(2)
+    for (const host of [1, 2]) expect(places.acquire(`2001:db8:0:1::${host}`)).not.toBeNull()
 
-    expect(places.take("2001:db8:0:1:ffff::3")).toBeNull()
-    expect(places.take("2001:db8:0:2::3")).not.toBeNull()
+    expect(places.acquire("2001:db8:0:1:ffff::3")).toBeNull()
+    expect(places.acquire("2001:db8:0:2::3")).not.toBeNull()
   })
 
   test.each(["unix", "127.0.0.1", "::1", "::ffff:127.0.0.1"])("have no bound on %s", (address) => {
-    const places = new AddressPlaces(1)
-    expect([places.take(address), places.take(address)]).not.toContain(null)
+    const places = new ConnectionLimiter(1)
+    expect([places.acquire(address), places.acquire(address)]).not.toContain(null)
   })
 })
 
 describe("whoever fails to show a certificate again and again", () => {
   test("is not listened to for a while, and nobody on loopback is", () => {
     let nowMs = 0
-    const knocks = new Knocks(() => nowMs)
+    const knocks = new HandshakeFailures(() => nowMs)
     for (let count = 0; count < 20; count += 1) {
-      for (const address of ["192.0.2.7", "127.0.0.1"]) knocks.failed(address)
+      for (const address of ["192.0.2.7", "127.0.0.1"]) knocks.add(address)
     }
 
-    expect(knocks.isBarred("192.0.2.7")).toBe(true)
-    expect(knocks.isBarred("192.0.2.8")).toBe(false)
-    expect(knocks.isBarred("127.0.0.1")).toBe(false)
+    expect(knocks.isBlocked("192.0.2.7")).toBe(true)
+    expect(knocks.isBlocked("192.0.2.8")).toBe(false)
+    expect(knocks.isBlocked("127.0.0.1")).toBe(false)
     nowMs = 2000
-    expect(knocks.isBarred("192.0.2.7")).toBe(false)
+    expect(knocks.isBlocked("192.0.2.7")).toBe(false)
   })
 })
 
 describe("whoever was cut off for flooding", () => {
   test("stays outside for five seconds; others of its name, or of its address, do not", () => {
     let nowMs = 0
-    const penalties = new Penalties(() => nowMs)
+    const bans = new TemporaryBans(() => nowMs)
     const flooder = bearer("alice", "read")
-    penalties.impose(flooder)
+    bans.ban(flooder)
 
     const refused = { ok: false, failure: { reason: "RATE_LIMITED", details: { retry_after: 5 } } }
-    expect(penalties.check(flooder)).toMatchObject(refused)
-    expect(penalties.check({ ...flooder, address: "192.0.2.8" }).ok).toBe(true)
-    expect(penalties.check(bearer("bob", "read")).ok).toBe(true)
+    expect(bans.check(flooder)).toMatchObject(refused)
+    expect(bans.check({ ...flooder, address: "192.0.2.8" }).ok).toBe(true)
+    expect(bans.check(bearer("bob", "read")).ok).toBe(true)
     nowMs = 5000
-    expect(penalties.check(flooder).ok).toBe(true)
+    expect(bans.check(flooder).ok).toBe(true)
   })
 })
 

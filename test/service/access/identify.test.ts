@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { fail, ok } from "../../../src/lib/result.ts"
 import {
-  type Arrival,
   type Bearer,
+  type ConnectionAttempt,
   createIdentify,
-  type Doorkeeper,
+  type IdentifyOptions,
   type TokenCheck,
 } from "../../../src/service/access/identify.ts"
 import { Tickets, ticketLifeMs } from "../../../src/service/access/tickets.ts"
@@ -15,7 +15,7 @@ const ownUid = 1000
 const listener = { address: "127.0.0.1", port: 8003 }
 
 /** A door with one token, `good`, whose bearer is ci; the clock is the test's. */
-function doorkeeper(change: Partial<Doorkeeper> = {}) {
+function doorkeeper(change: Partial<IdentifyOptions> = {}) {
   let nowMs = 0
   let made = 0
   const ci: Bearer = { id: "t1", name: "ci", scopes: ["read"] }
@@ -51,12 +51,12 @@ function from(
   address: string,
   headers: Record<string, string> = {},
   subject: string | null = null,
-): Arrival {
+): ConnectionAttempt {
   const peer = { kind: "tcp", subject, peer: { address, port: 40_000 }, local: listener } as const
   return { via: "http", peer, headers: new Headers(headers), ticket: null }
 }
 
-function withToken(token: string, address = "192.0.2.7"): Arrival {
+function withToken(token: string, address = "192.0.2.7"): ConnectionAttempt {
   return from(address, { Authorization: `Bearer ${token}` })
 }
 
@@ -178,7 +178,7 @@ describe("what is shown and wrong", () => {
 
   test("is refused ever more slowly by address, while what is right comes in", () => {
     const { identify, elapse } = doorkeeper()
-    const reasonOf = (arrival: Arrival) => {
+    const reasonOf = (arrival: ConnectionAttempt) => {
       const answer = identify(arrival)
       return answer.ok ? "in" : answer.failure.reason
     }

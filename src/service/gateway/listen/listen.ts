@@ -2,14 +2,14 @@ import { rmSync } from "node:fs"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { TcpEnds } from "../../../lib/tcp-ends.ts"
 import type { Peer } from "../../access/identify.ts"
-import type { Admitted } from "./socket-door.ts"
-import { openTlsDoor, type TlsDoor } from "./tls-door.ts"
-import type { TlsRefusal } from "./tls-front.ts"
+import type { AdmittedSocket } from "./socket-guard.ts"
+import { openTlsListener, type TlsListener } from "./tls-listener.ts"
 import type { TlsFiles } from "./tls-material.ts"
 import type { TlsLog } from "./tls-rotation.ts"
+import type { TlsRefusal } from "./tls-terminator.ts"
 
 /** What comes with every WebSocket: who it is, and whatever belongs to speaking with it. */
-export type SocketData<Talk> = Talk & Admitted
+export type SocketData<Talk> = Talk & AdmittedSocket
 
 export type Handlers<Talk> = {
   fetch(
@@ -47,7 +47,7 @@ export type ListenEvents = {
 }
 
 /** Where clients from the network come in. */
-type Door = Disposable & {
+type Listener = Disposable & {
   /** Answers the port; rejects with the system's error. */
   listenOn(host: string, port: number): Promise<number>
 }
@@ -62,14 +62,16 @@ export async function listen<Talk>(
     const opened = new DisposableStack()
     try {
       const { tls } = where
-      const door =
-        tls === null ? ok(plainDoor(where, handlers)) : tlsDoor(where, tls, handlers, events)
-      if (!door.ok) return fail({ code: "ETLS", message: door.failure })
-      opened.use(door.value)
+      const listener =
+        tls === null
+          ? ok(plainListener(where, handlers))
+          : tlsListener(where, tls, handlers, events)
+      if (!listener.ok) return fail({ code: "ETLS", message: listener.failure })
+      opened.use(listener.value)
       let port: number | null = null
       for (const host of where.hosts) {
         const wanted: number = where.port === 0 ? (port ?? 0) : where.port
-        port = (await listenOn(door.value, host, wanted, where)) ?? port
+        port = (await listenOn(listener.value, host, wanted, where)) ?? port
       }
       opened.use(listenLocally(where, handlers))
       return ok({ port, [Symbol.dispose]: () => opened.dispose() })
@@ -85,13 +87,13 @@ export async function listen<Talk>(
 
 /** Null where there is no IPv6, as in most containers: `localhost` is 127.0.0.1 alone then. */
 async function listenOn(
-  door: Door,
+  listener: Listener,
   host: string,
   port: number,
   where: Where,
 ): Promise<number | null> {
   try {
-    return await door.listenOn(host, port)
+    return await listener.listenOn(host, port)
   } catch (error) {
     const isAbsent = ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(codeOf(error))
     if (isAbsent && host === "::1" && where.hosts.includes("127.0.0.1")) return null
@@ -99,7 +101,7 @@ async function listenOn(
   }
 }
 
-function plainDoor<Talk>({ patienceS }: Where, handlers: Handlers<Talk>): Door {
+function plainListener<Talk>({ patienceS }: Where, handlers: Handlers<Talk>): Listener {
   const servers = new DisposableStack()
   return {
     async listenOn(host, port) {
@@ -115,16 +117,16 @@ function plainDoor<Talk>({ patienceS }: Where, handlers: Handlers<Talk>): Door {
 }
 
 /** The plain server behind it has an address too: who comes there by himself is refused. */
-function tlsDoor<Talk>(
+function tlsListener<Talk>(
   { patienceS }: Where,
   files: TlsFiles,
   handlers: Handlers<Talk>,
   events: ListenEvents,
-): Result<Door, string> {
+): Result<Listener, string> {
   const inside = new DisposableStack()
-  let front: TlsDoor | null = null
+  let tls: TlsListener | null = null
   const server = serveOn({ host: "127.0.0.1", port: 0, patienceS }, handlers, (inner) => {
-    const outer = front?.peerOf(inner) ?? null
+    const outer = tls?.peerOf(inner) ?? null
     if (outer === null) {
       events.refused({ ...inner, kind: "stranger", why: "the port behind it was called directly" })
       return null
@@ -133,12 +135,12 @@ function tlsDoor<Talk>(
     return { kind: "tcp", peer: { address, port }, local, subject }
   })
   inside.defer(() => void server.stop(true))
-  const opened = openTlsDoor({ files, innerPort: server.port ?? 0, ...events })
+  const opened = openTlsListener({ files, innerPort: server.port ?? 0, ...events })
   if (!opened.ok) {
     inside.dispose()
     return opened
   }
-  front = inside.use(opened.value)
+  tls = inside.use(opened.value)
   return ok({
     listenOn: (host, port) => opened.value.listenOn(host, port),
     [Symbol.dispose]: () => inside.dispose(),

@@ -1,5 +1,5 @@
 import { ExecutionIdPrefix } from "../../../execution/id.ts"
-import { Repeats } from "../../../lib/repeats.ts"
+import { Deduplicator } from "../../../lib/deduplicator.ts"
 import type { RefusedAttempt } from "../../../protocol/audit-entry.ts"
 import { auditMessage } from "../../../protocol/audit-message.ts"
 import type { Refusal, Refusals } from "../ports.ts"
@@ -26,7 +26,7 @@ const farewellMs = 500
 export class AuditTrail implements Refusals {
   readonly #link: () => KeeperLink
   readonly #timing: AuditTiming
-  readonly #refusals = new Repeats<RefusedAttempt>(windowMs, mostKinds)
+  readonly #refusals = new Deduplicator<RefusedAttempt>(windowMs, mostKinds)
   #waiting: RefusedAttempt[] = []
   /** Refusals of kinds for which there was no room. */
   #others = 0
@@ -55,7 +55,7 @@ export class AuditTrail implements Refusals {
       message: auditMessage(failure),
     }
     const kind = JSON.stringify([principal, address, via, method, reason])
-    const taken = this.#refusals.take(kind, attempt, this.#timing.monotonicMs())
+    const taken = this.#refusals.add(kind, attempt, this.#timing.monotonicMs())
     if (taken === "first") this.#tell(attempt)
     else if (taken === "full") this.#others += 1
     this.#timer ??= this.#timing.after(windowMs, () => this.#passWindow())

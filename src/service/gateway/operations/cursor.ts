@@ -1,9 +1,9 @@
 import { maxPayloadBytes, type StreamName } from "../../../execution/record.ts"
-import type { Place } from "../ports.ts"
+import type { ReadPosition } from "../ports.ts"
 
 /** Where a reader stands, and the bytes of split characters it has passed but not delivered. */
 export type Cursor = {
-  place: Place
+  position: ReadPosition
   held: Record<StreamName, Uint8Array>
 }
 
@@ -13,8 +13,8 @@ const maxHeldBytes = 3 // a character of four bytes without its last
 /**
  * `1.segment.offset.sequence.lines.inside`, in base 36; held bytes follow in hexadecimal if any.
  */
-export function encodeCursor({ place, held }: Cursor): string {
-  const { segment, offset, sequence, lines, inside } = place
+export function encodeCursor({ position, held }: Cursor): string {
+  const { segment, offset, sequence, lines, inside } = position
   const numbers = [segment, offset, sequence, lines, inside].map((number) => number.toString(36))
   const text = [version, ...numbers].join(".")
   return held.stdout.length + held.stderr.length === 0
@@ -27,7 +27,7 @@ export function decodeCursor(text: string): Cursor | null {
   const parts = cursorPattern.exec(text)?.groups
   if (parts === undefined) return null
   const number = (name: string) => Number.parseInt(parts[name] ?? "", 36)
-  const place = {
+  const position = {
     segment: number("segment"),
     offset: number("offset"),
     sequence: number("sequence"),
@@ -35,8 +35,8 @@ export function decodeCursor(text: string): Cursor | null {
     inside: number("inside"),
   }
   const held = { stdout: unhex(parts["stdout"]), stderr: unhex(parts["stderr"]) }
-  const cursor = { place, held }
-  return isPossible(place) && encodeCursor(cursor) === text ? cursor : null
+  const cursor = { position, held }
+  return isPossible(position) && encodeCursor(cursor) === text ? cursor : null
 }
 
 const numbersPattern = ["segment", "offset", "sequence", "lines", "inside"]
@@ -47,7 +47,7 @@ const cursorPattern = new RegExp(
   `^${version}${numbersPattern}(?:\\.(?<stdout>${heldPattern})\\.(?<stderr>${heldPattern}))?$`,
 )
 
-function isPossible({ segment, offset, sequence, lines, inside }: Place): boolean {
+function isPossible({ segment, offset, sequence, lines, inside }: ReadPosition): boolean {
   return (
     segment <= 0xffff_ffff &&
     Number.isSafeInteger(offset) &&

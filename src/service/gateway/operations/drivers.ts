@@ -25,8 +25,8 @@ export class Drivers {
     const { spec } = feed.record()
     const driven = this.#driven(feed.executionId)
     const taken = new TakenOutput(feed.position(), trailOf(spec.budget), acknowledges)
-    const place: DriverPlace = { principal: caller.principal, taken }
-    driven.places.add(place)
+    const driver: ActiveDriver = { principal: caller.principal, taken }
+    driven.drivers.add(driver)
     // Only a budget that blocks, or a lease, makes it matter to the keeper who drives.
     const blocks = spec.budget.policy === "block"
     const matters = blocks || spec.onDisconnect === "cancel"
@@ -39,15 +39,15 @@ export class Drivers {
       acknowledge(cursor) {
         const decoded = decodeCursor(cursor)
         if (decoded === null) return false
-        if (taken.acknowledged(decoded.place) && matters) driven.tell()
+        if (taken.acknowledged(decoded.position) && matters) driven.tell()
         return true
       },
       standBy() {
-        place.taken = null
+        driver.taken = null
         if (matters) driven.tell()
       },
       [Symbol.dispose]() {
-        if (!driven.places.delete(place)) return
+        if (!driven.drivers.delete(driver)) return
         if (matters) driven.tell()
         else driven.forgetIfDone()
       },
@@ -70,10 +70,10 @@ function isStuck(feed: OutputFeed): boolean {
 }
 
 /** Null for one who stands by: present, but taking nothing. */
-type DriverPlace = { principal: string; taken: TakenOutput | null }
+type ActiveDriver = { principal: string; taken: TakenOutput | null }
 
 class DrivenExecution {
-  readonly places = new Set<DriverPlace>()
+  readonly drivers = new Set<ActiveDriver>()
   readonly #id: ExecutionId
   readonly #link: () => KeeperLink
   readonly #forget: () => void
@@ -94,18 +94,18 @@ class DrivenExecution {
 
   /** Not before the last message is through: it could overtake the next driver's first. */
   forgetIfDone(): void {
-    if (this.places.size === 0 && !this.#isTelling) this.#forget()
+    if (this.drivers.size === 0 && !this.#isTelling) this.#forget()
   }
 
   async #tellUntilFresh(): Promise<void> {
     this.#isTelling = true
     while (this.#isStale) {
       this.#isStale = false
-      const places = [...this.places]
+      const drivers = [...this.drivers]
       await this.#link().call("drivers", {
         executionId: this.#id,
-        principals: places.map(({ principal }) => principal),
-        floor: lowest(places.flatMap(({ taken }) => (taken === null ? [] : [taken.floor]))),
+        principals: drivers.map(({ principal }) => principal),
+        floor: lowest(drivers.flatMap(({ taken }) => (taken === null ? [] : [taken.floor]))),
       })
     }
     this.#isTelling = false

@@ -22,7 +22,7 @@ import type {
   JournalReader,
   Operations,
   OutputFeed,
-  Place,
+  ReadPosition,
   TranscriptReader,
   Viewer,
 } from "../ports.ts"
@@ -34,7 +34,7 @@ import { listPage } from "./list-page.ts"
 import type { Followed, LiveExecutions } from "./live-executions.ts"
 import { noHeld, TranscriptFeed, transcriptExpired } from "./output-feed.ts"
 import { readChunks } from "./read-chunks.ts"
-import { ReadTurns } from "./read-turns.ts"
+import { ReadScheduler } from "./read-scheduler.ts"
 
 export type OperationPorts = {
   link: () => KeeperLink
@@ -53,7 +53,7 @@ export function createOperations(ports: OperationPorts): Operations {
   const { link, journal, transcripts, live, output } = ports
   const drivers = new Drivers(link)
   const waitingInput = new ByteBudget(mostWaitingInputBytes)
-  const turns = new ReadTurns()
+  const reads = new ReadScheduler()
 
   const operations: Operations = {
     policy: ports.policy,
@@ -99,7 +99,7 @@ export function createOperations(ports: OperationPorts): Operations {
     async list(caller, params) {
       const permitted = permit(caller, scopeOf.list)
       if (!permitted.ok) return permitted
-      return turns.take(caller, async () => {
+      return reads.run(caller, async () => {
         const page = await listPage(journal(), params, viewerOf(caller))
         if (page === null) return fail(failure("INVALID_PARAMS", "`cursor` is not one of `list`."))
         const { records, cursor } = page
@@ -134,7 +134,7 @@ export function createOperations(ports: OperationPorts): Operations {
       const opened = await operations.open(caller, params.execution_id, params.from)
       if (!opened.ok) return opened
       using feed = opened.value
-      return await turns.take(caller, async () => readChunks(feed, params))
+      return await reads.run(caller, async () => readChunks(feed, params))
     },
 
     async verify(caller, params) {
@@ -145,7 +145,7 @@ export function createOperations(ports: OperationPorts): Operations {
       if (hadOutput && !journal().keepsTranscript(id)) return fail(transcriptExpired)
       const contains =
         params.contains === undefined ? undefined : new TextEncoder().encode(params.contains)
-      return turns.take(caller, async () => {
+      return reads.run(caller, async () => {
         const verification = await transcripts().verify(id, transcript, { contains, hashes })
         return ok(judge(verification, params, hashes))
       })
@@ -156,7 +156,7 @@ export function createOperations(ports: OperationPorts): Operations {
       if (!id.ok) return id
       const open = () => openAt(id.value, from, caller)
       // What is not a cursor is looked for, through a whole segment.
-      return /^(?:tail|tail-bytes|since):/.test(from) ? turns.take(caller, open) : open()
+      return /^(?:tail|tail-bytes|since):/.test(from) ? reads.run(caller, open) : open()
     },
 
     openStarted: (started, caller) => openAt(started.id, "start", caller),
@@ -220,7 +220,7 @@ export function createOperations(ports: OperationPorts): Operations {
   }
 
   function startOf(followed: Followed, from: string) {
-    const at = (place: Place) => ({ place, held: noHeld() })
+    const at = (position: ReadPosition) => ({ position, held: noHeld() })
     const { id } = followed.record
     const facts = followed.transcript
     if (from === "start") return at({ ...startOfTranscript, inside: 0 })
@@ -234,9 +234,9 @@ export function createOperations(ports: OperationPorts): Operations {
       return at(transcripts().since(id, facts, new Date(time)))
     }
     const cursor = decodeCursor(from)
-    if (cursor === null || cursor.place.sequence > facts.end.sequence) return null
+    if (cursor === null || cursor.position.sequence > facts.end.sequence) return null
     // One of another execution lies past the end of this one, or in the middle of something.
-    const isNowhere = transcripts().read(id, cursor.place, facts).kind === "damaged"
+    const isNowhere = transcripts().read(id, cursor.position, facts).kind === "damaged"
     return isNowhere ? null : cursor
   }
 

@@ -2,7 +2,14 @@ import { type ExecutionRecord, hasEnded, type StreamName } from "../../../execut
 import { failure } from "../../../protocol/failure.ts"
 import type { Caller } from "../../access/caller.ts"
 import { noLongerGood } from "../../access/permission.ts"
-import type { FeedEvent, OutputFeed, OutputForm, Piece, Place, TranscriptReader } from "../ports.ts"
+import type {
+  FeedEvent,
+  OutputFeed,
+  OutputForm,
+  Piece,
+  ReadPosition,
+  TranscriptReader,
+} from "../ports.ts"
 import type { OutputMetrics, ReaderCounts } from "../reports/output-metrics.ts"
 import { encodeCursor } from "./cursor.ts"
 import type { Followed, FollowReader, LiveExecutions } from "./live-executions.ts"
@@ -15,7 +22,7 @@ const lineEnd = 0x0a
 type Held = Record<StreamName, Uint8Array>
 type OutputPiece = Omit<Piece, "next">
 
-/** One reader's way through one execution's output: a place on disk, and no queue. */
+/** One reader of one execution's output: a position on disk, and no queue. */
 export class TranscriptFeed implements OutputFeed, FollowReader {
   readonly from: string
   readonly availableFrom: string
@@ -27,8 +34,8 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   readonly #counts: ReaderCounts
   readonly #listeners = new Set<() => void>()
   #states: ExecutionRecord[] = []
-  #place: Place
-  /** Bytes of a split character: passed by the place, not delivered yet. */
+  #position: ReadPosition
+  /** Bytes of a split character: read already, not delivered yet. */
   #held: Held
   #lastSequence = -1
   #lastTimeMs: number
@@ -38,7 +45,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
 
   constructor(
     followed: Followed,
-    start: { place: Place; held: Held },
+    start: { position: ReadPosition; held: Held },
     reader: TranscriptReader,
     live: LiveExecutions,
     caller: Pick<Caller, "isStillGood" | "via">,
@@ -49,12 +56,12 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     this.#metrics = metrics
     this.#counts = metrics.readerBy(caller.via)
     this.#reader = reader
-    this.#place = start.place
+    this.#position = start.position
     this.#held = start.held
     this.#lastTimeMs = Date.parse(followed.record.createdAt)
     this.from = this.cursor()
     const { start: oldest } = followed.transcript
-    this.availableFrom = encodeCursor({ place: { ...oldest, inside: 0 }, held: noHeld() })
+    this.availableFrom = encodeCursor({ position: { ...oldest, inside: 0 }, held: noHeld() })
     this.#reading = live.read(followed, this)
   }
 
@@ -67,15 +74,15 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   }
 
   cursor(): string {
-    return encodeCursor({ place: this.#place, held: this.#held })
+    return encodeCursor({ position: this.#position, held: this.#held })
   }
 
   position() {
-    return this.#place
+    return this.#position
   }
 
   passedBytes(): number {
-    return this.#place.sequence - this.#held.stdout.length - this.#held.stderr.length
+    return this.#position.sequence - this.#held.stdout.length - this.#held.stderr.length
   }
 
   onAdvance(advanced: () => void): Disposable {
@@ -116,7 +123,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     }
     while (true) {
       const { transcript } = this.#followed
-      const read = this.#reader.read(this.executionId, this.#place, transcript, mostBytes)
+      const read = this.#reader.read(this.executionId, this.#position, transcript, mostBytes)
       switch (read.kind) {
         case "piece": {
           const event = this.#piece(read.piece, form)
@@ -148,7 +155,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
 
   #piece(piece: Piece, form: OutputForm): FeedEvent | null {
     const { stream } = piece
-    this.#place = piece.next
+    this.#position = piece.next
     if (form === "bytes") return this.#output(piece)
     const whole = wholeText(this.#held[stream], piece.bytes)
     if (whole.held !== this.#held[stream]) this.#held = { ...this.#held, [stream]: whole.held }
@@ -186,11 +193,11 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     return { kind: "ended", record: this.#followed.record }
   }
 
-  #gap(next: Place): FeedEvent {
+  #gap(next: ReadPosition): FeedEvent {
     const from = this.cursor()
-    const bytes = next.sequence - this.#place.sequence
-    const lines = next.lines - this.#place.lines
-    this.#place = next
+    const bytes = next.sequence - this.#position.sequence
+    const lines = next.lines - this.#position.lines
+    this.#position = next
     this.#counts.gaps += 1
     this.#counts.gapBytes += bytes
     this.#counts.gapLines += lines
@@ -210,7 +217,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     if (bytes.length === 0) return null
     this.#held = { ...this.#held, [stream]: nothing }
     // Where these bytes stood is forgotten; it was before this place, after what was delivered.
-    const before = this.#place.sequence - stdout.length - stderr.length
+    const before = this.#position.sequence - stdout.length - stderr.length
     const sequence = Math.max(before, this.#lastSequence + 1)
     return { stream, bytes, sequence, timeMs: this.#lastTimeMs, endsInsideLine: true }
   }

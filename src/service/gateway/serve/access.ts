@@ -7,20 +7,20 @@ import type { GatewaySettings } from "../../../protocol/ipc.ts"
 import type { Caller } from "../../access/caller.ts"
 import { createIdentify, type Identify, type TokenCheck } from "../../access/identify.ts"
 import type { KnownNames } from "../../access/origin.ts"
-import { Penalties, Tarpit } from "../../access/penalties.ts"
+import { Tarpit, TemporaryBans } from "../../access/temporary-bans.ts"
 import { Tickets } from "../../access/tickets.ts"
 import { TokenBook } from "../../access/tokens/token-book.ts"
 import type { TokenFileFailure } from "../../access/tokens/token-file.ts"
 import { type PeerUsers, peerUsers } from "../../os/network/peer-user.ts"
 import type { CallerOf } from "../../transports/http/ports.ts"
-import { openSocketDoor, type SocketDoor } from "../listen/socket-door.ts"
+import { createSocketGuard, type SocketGuard } from "../listen/socket-guard.ts"
 
-/** Who comes in, by whichever door. */
+/** Decides who a client is, over every transport. */
 export type Access = Disposable & {
   callerOf: CallerOf
-  socketDoor: SocketDoor
+  socketGuard: SocketGuard
   tickets: Tickets
-  penalties: Penalties
+  bans: TemporaryBans
   uidOf: PeerUsers["uidOf"]
   tarpit: Tarpit
   tokensAreReadable(): boolean
@@ -46,14 +46,14 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
     certificateScopes: settings.clientCertScopes,
     monotonicMs,
   })
-  const penalties = new Penalties(monotonicMs)
+  const bans = new TemporaryBans(monotonicMs)
   const tarpit = new Tarpit((delayMs) => Bun.sleep(delayMs))
   const known = { ...access, allowedHosts: [...settings.listen.hosts, ...access.allowedHosts] }
   return {
     callerOf: httpCaller(identify, access.messagesPerSecond),
-    socketDoor: openSocketDoor(known, identify, penalties),
+    socketGuard: createSocketGuard(known, identify, bans),
     tickets,
-    penalties,
+    bans,
     uidOf: (ends) => users.uidOf(ends),
     tarpit,
     tokensAreReadable: () => book.isReadable(),

@@ -1,7 +1,7 @@
 import type { Failure } from "../../../protocol/failure.ts"
 import type { GatewaySettings } from "../../../protocol/ipc.ts"
 import { addressOf } from "../../access/identify.ts"
-import type { CollectionPace } from "../../os/collection-pace.ts"
+import type { GarbageCollector } from "../../os/garbage-collector.ts"
 import { refuse as refusing } from "../../transports/http/answer.ts"
 import type { Connection as HttpConnection } from "../../transports/http/ports.ts"
 import type { OpenSession, Sessions, Speak } from "../../transports/socket/sessions.ts"
@@ -19,8 +19,8 @@ type Served = {
   settings: GatewaySettings
   sessions: Sessions
   trail: Refusals
-  pace: CollectionPace
-  door: Access
+  garbage: GarbageCollector
+  clientAccess: Access
   http: (request: Request, connection: HttpConnection) => Response | Promise<Response>
   /** For those who offer its subprotocol. */
   mcp: () => Promise<Speak>
@@ -28,7 +28,7 @@ type Served = {
 
 /** What becomes of requests and WebSockets, by whichever address they come. */
 export function serveClients(served: Served): Handlers<Talk> {
-  const { settings, sessions, trail, pace, door, http, mcp } = served
+  const { settings, sessions, trail, garbage, clientAccess, http, mcp } = served
   const patienceS = settings.access.requestTimeoutMs / 1000
   return {
     async fetch(request, server, peer) {
@@ -49,13 +49,13 @@ export function serveClients(served: Served): Handlers<Talk> {
           hasAnswered: () => server.timeout(request, patienceS),
         })
       }
-      const admitted = door.socketDoor(request, url, peer)
+      const admitted = clientAccess.socketGuard(request, url, peer)
       if (!admitted.ok) {
-        await door.tarpit.hold(admitted.failure)
+        await clientAccess.tarpit.hold(admitted.failure)
         return refuse(admitted.failure)
       }
       using taken = new DisposableStack()
-      taken.use(admitted.value.place)
+      taken.use(admitted.value.connectionSlot)
       const protocols = request.headers.get("sec-websocket-protocol")?.split(",") ?? []
       const offered = protocols.map((protocol) => protocol.trim())
       const speaksMcp = offered.includes("mcp")
@@ -83,7 +83,7 @@ export function serveClients(served: Served): Handlers<Talk> {
         const { session } = socket.data
         if (session === null) return
         sessions.heard(session)
-        pace.passed(message.length)
+        garbage.reportGarbage(message.length)
         await session.receive(typeof message === "string" ? message : message.toString("utf8"))
       },
       pong(socket) {
@@ -96,7 +96,7 @@ export function serveClients(served: Served): Handlers<Talk> {
         if (socket.getBufferedAmount() === 0) session.drained()
       },
       close(socket, code, reason) {
-        socket.data.place[Symbol.dispose]()
+        socket.data.connectionSlot[Symbol.dispose]()
         const { session } = socket.data
         if (session === null) return
         // Bun has refused it, and this is all it says.

@@ -1,15 +1,15 @@
 import type { ServeMcp } from "../../transports/http/mcp-route.ts"
 import type { McpPorts } from "../../transports/mcp/ports.ts"
 import type { Speak } from "../../transports/socket/sessions.ts"
-import type { ExtendMcp, McpDoors } from "./mcp-doors.ts"
+import type { ExtendMcp, McpTransports } from "./mcp-transports.ts"
 
 /**
  * MCP, loaded when the first client asks for it: with the SDK a gateway is 14 MB larger, and needs
  * thirty milliseconds more to start. Whoever knows that a client will come has it loaded before.
  */
 export function serveMcp(ports: McpPorts, extend: ExtendMcp | undefined) {
-  let doors: Promise<McpDoors> | null = null
-  const load = () => (doors ??= openDoors(ports, extend))
+  let transports: Promise<McpTransports> | null = null
+  const load = () => (transports ??= loadTransports(ports, extend))
   const http: ServeMcp = async (request, body, caller) => (await load()).http(request, body, caller)
   return {
     http,
@@ -18,7 +18,10 @@ export function serveMcp(ports: McpPorts, extend: ExtendMcp | undefined) {
   }
 }
 
-async function openDoors(ports: McpPorts, extend: ExtendMcp | undefined): Promise<McpDoors> {
-  const { openMcpDoors } = await import("./mcp-doors.ts")
-  return openMcpDoors(ports, extend)
+async function loadTransports(
+  ports: McpPorts,
+  extend: ExtendMcp | undefined,
+): Promise<McpTransports> {
+  const { openMcpTransports } = await import("./mcp-transports.ts")
+  return openMcpTransports(ports, extend)
 }

@@ -1,12 +1,12 @@
 import { liveStates } from "../../../execution/state.ts"
 import type { Result } from "../../../lib/result.ts"
-import { sharedQuestion } from "../../../lib/shared-question.ts"
+import { singleFlight } from "../../../lib/single-flight.ts"
 import { createLogger, type Logger } from "../../../log/log.ts"
 import { standardOutput } from "../../../log/standard-output.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { GatewayMessage, GatewaySettings } from "../../../protocol/ipc.ts"
 import { LoopLag } from "../../metrics/loop-lag.ts"
-import { CollectionPace } from "../../os/collection-pace.ts"
+import { GarbageCollector } from "../../os/garbage-collector.ts"
 import { residentBytes } from "../../os/proc.ts"
 import { endLeftovers } from "../../os/trees/sweep.ts"
 import { openJournalReader } from "../../storage/journal/journal-reader.ts"
@@ -14,12 +14,12 @@ import { createTranscriptReader } from "../../storage/transcript/read/reader.ts"
 import { afterTimer, createHttpApp } from "../../transports/http/app.ts"
 import { Sessions } from "../../transports/socket/sessions.ts"
 import { listen } from "../listen/listen.ts"
-import type { TlsRefusal } from "../listen/tls-front.ts"
+import type { TlsRefusal } from "../listen/tls-terminator.ts"
 import { AuditTrail } from "../operations/audit-trail.ts"
 import { type Channel, type KeeperLink, openKeeperLink } from "../operations/keeper-link.ts"
 import { LiveExecutions } from "../operations/live-executions.ts"
 import { createOperations } from "../operations/operations.ts"
-import { ReadTurns } from "../operations/read-turns.ts"
+import { ReadScheduler } from "../operations/read-scheduler.ts"
 import type { JournalReader, Refusal } from "../ports.ts"
 import { metricsText } from "../reports/gateway-metrics.ts"
 import { OutputMetrics } from "../reports/output-metrics.ts"
@@ -28,7 +28,7 @@ import { RequestMetrics } from "../reports/request-metrics.ts"
 import { openAccess } from "./access.ts"
 import { serveClients } from "./clients.ts"
 import { serveMcp } from "./mcp.ts"
-import type { ExtendMcp } from "./mcp-doors.ts"
+import type { ExtendMcp } from "./mcp-transports.ts"
 
 /** Characters of text sent: each message was a string before. */
 const collectEveryLength = 12 * 1024 * 1024
@@ -92,19 +92,19 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     policy: settings.policy,
     output,
   })
-  const pace = new CollectionPace(collectEveryLength)
+  const garbage = new GarbageCollector(collectEveryLength)
   const trail = new AuditTrail(() => open(link), {
     monotonicMs: () => performance.now(),
     after: afterTimer,
   })
   const { access } = settings
-  using door = openAccess(settings, log)
+  using clientAccess = openAccess(settings, log)
   using openSessions = new Sessions({ ...settings, ...access }, operations, {
     log,
     refusals: trail,
-    passed: pace.passed,
+    reportGarbage: garbage.reportGarbage,
     answered: (method, seconds) => requests.rpcAnswered(method, seconds),
-    flooded: (caller) => door.penalties.impose(caller),
+    flooded: (caller) => clientAccess.bans.ban(caller),
   })
   sessions = openSessions
   const mcp = serveMcp(
@@ -113,7 +113,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       refusals: trail,
       version: settings.version,
       log,
-      searches: new ReadTurns(),
+      searches: new ReadScheduler(),
       monotonicMs: () => performance.now(),
       after: afterTimer,
     },
@@ -121,17 +121,17 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   )
   if (settings.preloadMcp) await mcp.preload()
   const keeper = link
-  const askObstacles = sharedQuestion(
+  const askObstacles = singleFlight(
     () => keeper.call("condition", {}),
     keeperPatienceMs,
     afterTimer,
   )
-  const askMetrics = sharedQuestion(() => keeper.call("metrics", {}), keeperPatienceMs, afterTimer)
+  const askMetrics = singleFlight(() => keeper.call("metrics", {}), keeperPatienceMs, afterTimer)
   const unreadiness = () =>
     findUnreadiness({
       isDraining: () => isDraining,
       obstacles: async () => valueOf(await askObstacles())?.obstacles ?? null,
-      tokensAreReadable: () => door.tokensAreReadable(),
+      tokensAreReadable: () => clientAccess.tokensAreReadable(),
       certificateExpiresAt: () => certificateExpiresAt,
       now: () => new Date(),
     })
@@ -152,9 +152,9 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       }),
     answered: (operation, status, seconds) => requests.httpAnswered(operation, status, seconds),
     version: settings.version,
-    callerOf: door.callerOf,
-    issueTicket: (caller) => door.tickets.issue(caller),
-    tarpit: door.tarpit,
+    callerOf: clientAccess.callerOf,
+    issueTicket: (caller) => clientAccess.tickets.issue(caller),
+    tarpit: clientAccess.tarpit,
     mcp: mcp.http,
     health: {
       facts: () => ({
@@ -170,13 +170,13 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     },
     log,
     refusals: trail,
-    passed: pace.passed,
+    reportGarbage: garbage.reportGarbage,
     maxMessageBytes: settings.maxMessageBytes,
     streams: {
       maxStreams: settings.maxSessions,
       maxStreamsPerPrincipal: settings.maxSessionsPerPrincipal,
     },
-    ...door.known,
+    ...clientAccess.known,
   })
 
   const listening = await listen(
@@ -189,15 +189,15 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       settings,
       sessions: openSessions,
       trail,
-      pace,
-      door,
+      garbage,
+      clientAccess,
       http: app.fetch,
       mcp: mcp.speak,
     }),
     {
       log,
       refused: (refusal) => trail.refused(unseenClient(refusal)),
-      uidOf: door.uidOf,
+      uidOf: clientAccess.uidOf,
       expires(at) {
         certificateExpiresAt = at
       },

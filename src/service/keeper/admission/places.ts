@@ -1,4 +1,4 @@
-import { Line } from "../../../lib/line.ts"
+import { LinkedQueue } from "../../../lib/linked-queue.ts"
 
 export type PlaceBounds = {
   maxExecutions: number // running at once
@@ -29,7 +29,7 @@ export class Places<Guest> {
   readonly #bounds: PlaceBounds
   readonly #lanes = new Map<string, Lane<Guest>>()
   /** Lanes in which somebody waits and may run; each stands here once. */
-  readonly #turns = new Line<Lane<Guest>>()
+  readonly #turns = new LinkedQueue<Lane<Guest>>()
   #running = 0
   #waiting = 0
 
@@ -70,7 +70,7 @@ export class Places<Guest> {
   wait(starter: Starter, guest: Guest): Stay {
     const lane = this.#laneOf(starter)
     const seat = { guest, isCalled: false }
-    const standing = lane.line.join(seat)
+    const standing = lane.line.push(seat)
     lane.waiting += 1
     this.#waiting += 1
     this.#queueUp(lane)
@@ -79,11 +79,11 @@ export class Places<Guest> {
       withdraw() {
         if (seat.isCalled || isWithdrawn) return false
         isWithdrawn = true
-        standing.leave()
+        standing.remove()
         return true
       },
       end: once(() => {
-        standing.leave()
+        standing.remove()
         if (seat.isCalled) this.#finish(lane)
         else this.#leaveSeat(lane)
       }),
@@ -129,7 +129,7 @@ export class Places<Guest> {
   #queueUp(lane: Lane<Guest>): void {
     if (lane.hasTurn || lane.line.size === 0 || lane.running >= lane.maxRunning) return
     lane.hasTurn = true
-    this.#turns.join(lane)
+    this.#turns.push(lane)
   }
 
   #forget(lane: Lane<Guest>): void {
@@ -152,7 +152,7 @@ export class Places<Guest> {
       maxWaiting: starter.exempt ? Infinity : maxQueuePerPrincipal,
       running: 0,
       waiting: 0,
-      line: new Line(),
+      line: new LinkedQueue(),
       hasTurn: false,
     }
   }
@@ -164,7 +164,7 @@ type Lane<Guest> = {
   maxWaiting: number
   running: number
   waiting: number // with those whose seat was given up
-  line: Line<{ guest: Guest; isCalled: boolean }>
+  line: LinkedQueue<{ guest: Guest; isCalled: boolean }>
   hasTurn: boolean
 }
 

@@ -1,6 +1,6 @@
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
-import { Repeats } from "../../../lib/repeats.ts"
+import { Deduplicator } from "../../../lib/deduplicator.ts"
 import { fail, type Result } from "../../../lib/result.ts"
 import type { Attempt, Origin, RefusedAttempt } from "../../../protocol/audit-entry.ts"
 import { auditMessage } from "../../../protocol/audit-message.ts"
@@ -37,7 +37,7 @@ export class AuditedKeeper {
   readonly #audit: Audit
   readonly #clock: Clock
   readonly #redaction: Redaction | null
-  readonly #refusals = new Repeats<Attempt>(windowMs, mostKinds)
+  readonly #refusals = new Deduplicator<Attempt>(windowMs, mostKinds)
   /** Inputs after a principal's first, by execution and principal. */
   readonly #inputs = new Map<ExecutionId, Map<string, { origin: Origin; count: number }>>()
   #timer: Disposable | null = null
@@ -163,7 +163,7 @@ export class AuditedKeeper {
     const attempt: Attempt = { event: "attempt", ...origin, ...asked, outcome: "refused", reason }
     const message = redactMessage(auditMessage(failure, env), this.#redaction)
     const note = { ...attempt, message }
-    const taken = this.#refusals.take(JSON.stringify(attempt), note, this.#clock.monotonicMs())
+    const taken = this.#refusals.add(JSON.stringify(attempt), note, this.#clock.monotonicMs())
     if (taken !== "counted") this.#audit.note(note)
     this.#timer ??= this.#clock.after(windowMs, () => this.#passWindow())
     return fail({ ...failure, audited: true })

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import type { Config } from "../../../config/config.ts"
 import { executionIdFrom } from "../../../execution/id.ts"
 import { LoopLag } from "../../metrics/loop-lag.ts"
-import { CollectionPace } from "../../os/collection-pace.ts"
+import { GarbageCollector } from "../../os/garbage-collector.ts"
 import { signalNumber } from "../../os/signals.ts"
 import { spawnGateway } from "../../os/spawn-gateway.ts"
 import type { Forest } from "../../os/trees/forest.ts"
@@ -103,7 +103,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const upgrades = openUpgrades({ ...service, port: () => port, endSignal: told.signal }, wish)
   const wentOn = handover && goOn(handover, keeper, options)
   const listening = await gateway.open()
-  // Those that were handed over are worth more than a door: it is tried again and again.
+  // Executions that were handed over must not end because nobody can connect: keep trying.
   if (!listening.ok && handover === null) return refuse(say, listening.failure.message)
   if (listening.ok) port = listening.value
 
@@ -171,7 +171,7 @@ function runKeeper(
     openReserve: () => state.dropBallast(),
     closeReserve: () => state.retakeBallast(),
   })
-  const pace = new CollectionPace(collectEveryBytes)
+  const garbage = new GarbageCollector(collectEveryBytes)
   const news: News = new News((id) => keeper.live.find(id)?.transcriptFacts ?? null, clock)
   const keeper: Keeper = new Keeper(keeperSettings(config, policy.rules, containment), {
     ...supervisionEvents({
@@ -180,7 +180,7 @@ function runKeeper(
       enduring,
       metrics,
       ended: (ended) => audited.ended(ended),
-      passed: pace.passed,
+      reportGarbage: garbage.reportGarbage,
       bytesPerExecution: executionBytes[containment.mode],
     }),
     withReserve: enduring.withReserve,

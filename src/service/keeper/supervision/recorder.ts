@@ -1,7 +1,7 @@
 import type { HandedExecution } from "../../../execution/handover.ts"
 import type { Position, StreamName } from "../../../execution/record.ts"
 import type { Budget, TerminalSize } from "../../../execution/spec.ts"
-import { LoopShare } from "../../../lib/loop-share.ts"
+import { EventLoopBudget } from "../../../lib/event-loop-budget.ts"
 import { elapse, nextTurn } from "../elapse.ts"
 import type { ChildOutput, Clock, OutputRedactor, Redaction, TranscriptWriter } from "../ports.ts"
 
@@ -39,7 +39,7 @@ const redactedAtOnceBytes = 64 * 1024
 const longTurnMs = 2
 
 /** There is one event loop, whatever number of floods there is: the most of a pipe, then others. */
-const reading = new LoopShare(256 * 1024, (run) => void setImmediate(run))
+const reading = new EventLoopBudget(256 * 1024, (run) => void setImmediate(run))
 
 /** Carries a child's output into its transcript, at the pace its budget allows. */
 export class Recorder {
@@ -171,7 +171,7 @@ export class Recorder {
       // Others have their turn after every read, and the pipe fills meanwhile: a flood is read in
       // large pieces, at less than half the cost.
       await new Promise<void>((resolve) => {
-        reading.later(() => {
+        reading.runNextTurn(() => {
           resolve()
           return taken // as much as the next piece, as far as one can know
         })

@@ -14,11 +14,11 @@ export function supervisionEvents(options: {
   /** Its end is in the journal, and nobody was told yet. */
   ended: (record: ExecutionRecord) => void
   /** So many bytes are garbage now. */
-  passed: (bytes: number) => void
+  reportGarbage: (bytes: number) => void
   /** What an execution leaves behind, however little it wrote. */
   bytesPerExecution: number
 }) {
-  const { log, news, enduring, metrics, ended, passed, bytesPerExecution } = options
+  const { log, news, enduring, metrics, ended, reportGarbage, bytesPerExecution } = options
   return {
     journal(event: ExecutionEvent | null, record: ExecutionRecord) {
       if (event?.kind === "started") metrics.began(record.id)
@@ -28,7 +28,7 @@ export function supervisionEvents(options: {
     advanced(id: ExecutionRecord["id"], bytes: number) {
       news.advanced(id)
       metrics.advanced(id, bytes)
-      passed(bytes)
+      reportGarbage(bytes)
     },
     changed(record: ExecutionRecord) {
       metrics.changed(record)
@@ -36,7 +36,7 @@ export function supervisionEvents(options: {
       news.changed(record)
       const facts = { executionId: record.id, pid: record.leader?.pid, state: record.state.kind }
       if (record.state.kind === "ended") {
-        passed(bytesPerExecution)
+        reportGarbage(bytesPerExecution)
         const { outcome } = record.state
         const { runningMs: durationMs, survivors } = record
         log.info({ ...facts, outcome, durationMs, survivors }, "execution ended")

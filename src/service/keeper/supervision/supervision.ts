@@ -3,7 +3,7 @@ import type { ExecutionRecord, Position, Survivor } from "../../../execution/rec
 import type { TerminalSize } from "../../../execution/spec.ts"
 import { type ExecutionEvent, type StopCause, transition } from "../../../execution/state.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { Turns } from "../../../lib/turns.ts"
+import { SerialQueue } from "../../../lib/serial-queue.ts"
 import { type Failure, failure, withDetails } from "../../../protocol/failure.ts"
 import type { InputResult } from "../../../protocol/methods.ts"
 import type { Child, Launch, TranscriptWriter } from "../ports.ts"
@@ -32,7 +32,7 @@ export class Supervision {
   #attended: AttendedChild | null = null // from its start on
   #stop: Promise<StopReport> | null = null
   /** One steering at a time: a freeze, a thaw and a stop never work against each other. */
-  readonly #turns = new Turns()
+  readonly #queue = new SerialQueue()
 
   constructor(record: ExecutionRecord, settings: SupervisionSettings, ports: SupervisionPorts) {
     this.#record = record
@@ -145,7 +145,7 @@ export class Supervision {
   get canBeReleased(): boolean {
     if (this.#record.state.kind === "queued") return true
     const isRecording = this.#child !== null && this.#attended?.recorder !== null
-    return isRecording && this.#turns.areIdle
+    return isRecording && this.#queue.isIdle
   }
 
   /** Whether nothing is under way at all. */
@@ -165,7 +165,7 @@ export class Supervision {
   }
 
   pause(): Promise<Result<ExecutionRecord, Failure>> {
-    return this.#turns.take(async () => {
+    return this.#queue.run(async () => {
       const { kind } = this.#record.state
       if (kind === "paused") return ok(this.record)
       if (kind !== "running" || this.#child === null)
@@ -183,7 +183,7 @@ export class Supervision {
   }
 
   resume(): Promise<Result<ExecutionRecord, Failure>> {
-    return this.#turns.take(async () => {
+    return this.#queue.run(async () => {
       const { kind } = this.#record.state
       if (kind === "running") return ok(this.record)
       if (kind !== "paused" || this.#child === null)
@@ -235,7 +235,7 @@ export class Supervision {
     const child = this.#child
     if (child === null) return Promise.resolve(nothingStopped)
     // Once it is stopping, whoever would steer it is refused at once.
-    this.#stop ??= this.#turns.yielding(() => this.#stopTree(child, cause))
+    this.#stop ??= this.#queue.runAfterQueued(() => this.#stopTree(child, cause))
     this.#stop.catch(this.#unkillable.reject)
     return this.#stop
   }

@@ -1,6 +1,6 @@
 import { Hono, type MiddlewareHandler } from "hono"
 import type { Caller } from "../../access/caller.ts"
-import type { Tarpit } from "../../access/penalties.ts"
+import type { Tarpit } from "../../access/temporary-bans.ts"
 import type { Operations, Refusals } from "../../gateway/ports.ts"
 import { refuse } from "./answer.ts"
 import type { Endpoint } from "./endpoint.ts"
@@ -28,10 +28,10 @@ import {
   type HttpEnvironment,
   type HttpLog,
   type Metrics,
-  type Passed,
+  type ReportGarbage,
   type RoutePorts,
 } from "./ports.ts"
-import { type StreamLimits, StreamPlaces } from "./streams/stream-places.ts"
+import { StreamLimiter, type StreamLimits } from "./streams/stream-limiter.ts"
 
 export type HttpAppOptions = {
   operations: Operations
@@ -52,7 +52,7 @@ export type HttpAppOptions = {
   /** MCP over HTTP, at `/mcp`. */
   mcp: ServeMcp
   after?: After
-  passed?: Passed
+  reportGarbage?: ReportGarbage
   answered?: Answered
 }
 
@@ -62,7 +62,7 @@ export type HttpAppOptions = {
  */
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
   const { operations, health, metrics, callerOf, log, version } = options
-  const { after = afterTimer, passed = () => undefined } = options
+  const { after = afterTimer, reportGarbage = () => undefined } = options
   let document: Record<string, unknown> | null = null
   const { issueTicket } = options
   const ports = {
@@ -70,13 +70,13 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
     health,
     metrics,
     after,
-    passed,
+    reportGarbage,
     version,
     // Made when it is first asked for: it takes ten milliseconds, and most services never are.
     document: () => (document ??= openApiDocument(endpoints, version)),
     issueTicket,
   }
-  const places = new StreamPlaces(options.streams)
+  const streams = new StreamLimiter(options.streams)
 
   const app = new Hono<HttpEnvironment>()
   app.use(requestId, requestLog(log, options.answered), securityHeaders, headRequest)
@@ -87,9 +87,11 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
     // Nothing is read of what a stranger sends, except where strangers may ask.
     const { method, path } = endpoint
     const known = authenticate(endpoint, callerOf)
-    app.on(method, path, known, budgetBodies, limitBody, (c) => respond(c, endpoint, ports, places))
+    app.on(method, path, known, budgetBodies, limitBody, (c) =>
+      respond(c, endpoint, ports, streams),
+    )
   }
-  const mcp = { serve: options.mcp, places, after }
+  const mcp = { serve: options.mcp, streams, after }
   const known = authenticate({ access: "caller", operationId: "mcp" }, callerOf)
   app.on(["GET", "POST", "DELETE"], "/mcp", rpcRefusals, known, budgetBodies, limitBody, (c) =>
     respondToMcp(c, knownCaller(c, "mcp"), mcp),
@@ -117,27 +119,27 @@ function authenticate(
 async function respond(
   c: HttpContext,
   endpoint: Endpoint,
-  ports: Omit<RoutePorts, "place">,
-  places: StreamPlaces,
+  ports: Omit<RoutePorts, "streamSlot">,
+  streams: StreamLimiter,
 ): Promise<Response> {
   const caller = c.get("caller")
   // Hono keeps it for whoever reads it.
   if (endpoint.body !== undefined && c.req.raw.body !== null) await c.req.arrayBuffer()
   const connection = connectionOf(c)
   connection.hasArrived?.()
-  using place = new DisposableStack()
+  using streamSlot = new DisposableStack()
   if (endpoint.streams === true && caller !== null) {
-    const taken = places.take(caller)
+    const taken = streams.acquire(caller)
     if (!taken.ok) return refuse(taken.failure)
-    place.use(taken.value)
+    streamSlot.use(taken.value)
   }
   try {
-    const response = await answerOf(c, endpoint, { ...ports, place })
-    // A body that goes on has taken the place with it; nothing follows it on this connection.
-    if (place.disposed) response.headers.set("Connection", "close")
+    const response = await answerOf(c, endpoint, { ...ports, streamSlot })
+    // A body that goes on keeps the stream slot; nothing follows it on this connection.
+    if (streamSlot.disposed) response.headers.set("Connection", "close")
     return response
   } finally {
-    if (!place.disposed) connection.hasAnswered?.()
+    if (!streamSlot.disposed) connection.hasAnswered?.()
   }
 }
 

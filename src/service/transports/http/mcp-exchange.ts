@@ -11,8 +11,8 @@ export class McpExchange implements Disposable {
   readonly #held = new DisposableStack()
   #isRevoked = false
 
-  constructor(received: Request, caller: Caller, place: Disposable, after: After) {
-    this.#held.use(place)
+  constructor(received: Request, caller: Caller, streamSlot: Disposable, after: After) {
+    this.#held.use(streamSlot)
     const { url, method, headers, signal } = received
     this.request = new Request(url, { method, headers, signal: this.#over.signal })
     const leave = () => this.#end()

@@ -7,30 +7,30 @@ import { noLongerGood } from "../../access/permission.ts"
 import { type HttpFailure, refuse } from "./answer.ts"
 import { McpExchange } from "./mcp-exchange.ts"
 import { type After, connectionOf, type HttpContext } from "./ports.ts"
-import type { StreamPlaces } from "./streams/stream-places.ts"
+import type { StreamLimiter } from "./streams/stream-limiter.ts"
 
 /** Answers what came to `/mcp`, until the request's signal says that nobody waits any more. */
 export type ServeMcp = (request: Request, body: unknown, caller: Caller) => Promise<Response>
 
-export type McpRoute = { serve: ServeMcp; places: StreamPlaces; after: After }
+export type McpRoute = { serve: ServeMcp; streams: StreamLimiter; after: After }
 
 /** MCP has rules of its own for what it is sent; here it is only let in, bounded and ended. */
 export async function respondToMcp(
   c: HttpContext,
   caller: Caller,
-  { serve, places, after }: McpRoute,
+  { serve, streams, after }: McpRoute,
 ): Promise<Response> {
   const body = await readBody(c)
   if (!body.ok) return refuse(body.failure)
   const connection = connectionOf(c)
   connection.hasArrived?.()
-  // Before anything is done: what is refused for want of a place must not have been started.
-  const place = mayTakeLong(c.req.raw) ? places.take(caller) : ok(new DisposableStack())
-  if (!place.ok) {
+  // Before anything is done: what the stream limit refuses must not have been started.
+  const streamSlot = mayTakeLong(c.req.raw) ? streams.acquire(caller) : ok(new DisposableStack())
+  if (!streamSlot.ok) {
     connection.hasAnswered?.()
-    return refuse(place.failure)
+    return refuse(streamSlot.failure)
   }
-  const exchange = new McpExchange(c.req.raw, caller, place.value, after)
+  const exchange = new McpExchange(c.req.raw, caller, streamSlot.value, after)
   let isGoingOn = false
   try {
     const response = await serve(exchange.request, body.value, { ...caller, via: "mcp-http" })

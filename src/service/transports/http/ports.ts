@@ -51,7 +51,7 @@ export interface HttpLog {
 export type After = (delayMs: number, run: () => void) => Disposable
 
 /** So many bytes were made and sent: what they were made from is garbage now. */
-export type Passed = (bytes: number) => void
+export type ReportGarbage = (bytes: number) => void
 
 /** What a route may use. */
 export type RoutePorts = {
@@ -59,12 +59,12 @@ export type RoutePorts = {
   health: Health
   metrics: Metrics
   after: After
-  passed: Passed
+  reportGarbage: ReportGarbage
   version: string
   document: () => Record<string, unknown>
   issueTicket: (caller: Caller) => string
   /** For a body that goes on: it takes this over, and disposes it at its end. */
-  place: DisposableStack
+  streamSlot: DisposableStack
 }
 
 /** Hono's types promise an environment, but without one given to `fetch` there is none. */

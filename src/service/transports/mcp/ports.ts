@@ -8,13 +8,13 @@ export type McpPorts = {
   version: string
   log: McpLog
   /** Searches of one caller, one after another. */
-  searches: Turns
+  searches: SearchScheduler
   monotonicMs(): number
   after(delayMs: number, run: () => void): Disposable
 }
 
-export interface Turns {
-  take<Value>(caller: Caller, work: () => Answer<Value>): Answer<Value>
+export interface SearchScheduler {
+  run<Value>(caller: Caller, work: () => Answer<Value>): Answer<Value>
 }
 
 export interface McpLog {

@@ -16,7 +16,7 @@ import { isMethodName } from "../../../protocol/methods.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Driver, Operations, Refusals } from "../../gateway/ports.ts"
 import type { Connection } from "./connection.ts"
-import type { MessagePace } from "./message-pace.ts"
+import type { MessageRateLimiter } from "./message-rate-limiter.ts"
 import { answerMethod, type Reply, type SessionScope } from "./session-methods.ts"
 import type { Subscription } from "./subscription.ts"
 
@@ -34,8 +34,8 @@ export type SessionOptions = {
   log: SessionLog
   refusals: Refusals
   /** Text of so many characters was made and sent. */
-  passed: (length: number) => void
-  pace: MessagePace
+  reportGarbage: (length: number) => void
+  rateLimiter: MessageRateLimiter
   /** It does not stop sending too fast, and is cut off. */
   flooded: () => void
   /** A request was answered, or refused; the method is one of ours, or `unknown`. */
@@ -71,7 +71,7 @@ export class Session implements SessionScope, Disposable {
   readonly #standingBy = new Map<string, Driver>()
   readonly #untold = new Map<string, ExecutionRecord>()
   readonly #options: SessionOptions
-  readonly #passed: (length: number) => void
+  readonly #reportGarbage: (length: number) => void
   #isBlocked = false
   #isClosed = false
   #requestsUnderWay = 0
@@ -86,7 +86,7 @@ export class Session implements SessionScope, Disposable {
     this.caller = options.caller
     this.operations = options.operations
     this.#options = options
-    this.#passed = options.passed
+    this.#reportGarbage = options.reportGarbage
   }
 
   get isBlocked(): boolean {
@@ -102,7 +102,7 @@ export class Session implements SessionScope, Disposable {
   }
 
   send(message: string | Uint8Array<ArrayBuffer>, besides = 0): void {
-    if (typeof message === "string") this.#passed(message.length + besides)
+    if (typeof message === "string") this.#reportGarbage(message.length + besides)
     if (this.#isClosed || this.#options.connection.send(message) !== -1 || this.#isBlocked) return
     this.#isBlocked = true
     this.#room = Promise.withResolvers()
@@ -129,9 +129,9 @@ export class Session implements SessionScope, Disposable {
   async receive(text: string): Promise<void> {
     if (this.#isClosed) return
     const receivedMs = performance.now()
-    const pace = this.#options.pace.next(receivedMs)
-    if (pace.kind === "flood") {
-      this.#cutOff(pace.refusal)
+    const decision = this.#options.rateLimiter.next(receivedMs)
+    if (decision.kind === "flood") {
+      this.#cutOff(decision.refusal)
       return
     }
     const request = readRequest(text)
@@ -142,7 +142,7 @@ export class Session implements SessionScope, Disposable {
     }
     const { id, method, params } = request.value
     const isFull = this.#requestsUnderWay >= mostRequests
-    const refusal = pace.kind === "too-fast" ? pace.refusal : isFull ? tooManyAtOnce : null
+    const refusal = decision.kind === "too-fast" ? decision.refusal : isFull ? tooManyAtOnce : null
     if (refusal !== null) {
       this.#noteRefusal(method, params, refusal)
       if (id !== undefined) this.send(errorMessage(id, refusal))
@@ -161,7 +161,7 @@ export class Session implements SessionScope, Disposable {
       const answer = reply.ok
         ? resultMessage(id, reply.value.result)
         : errorMessage(id, reply.failure)
-      if (answer.length > longAnswer.atLeast) this.#passed(answer.length * longAnswer.weight)
+      if (answer.length > longAnswer.atLeast) this.#reportGarbage(answer.length * longAnswer.weight)
       this.send(answer)
     }
     if (reply.ok) reply.value.afterwards?.()
@@ -199,7 +199,7 @@ export class Session implements SessionScope, Disposable {
 
   /** A number for binary frames that no other subscription of this session has. */
   newSubscriptionNumber(): Result<number, Failure> {
-    this.#passed(subscriptionLength)
+    this.#reportGarbage(subscriptionLength)
     const taken = new Set([...this.subscriptions.values()].map(({ number }) => number))
     if (taken.size >= mostSubscriptions) {
       return fail(failure("AT_CAPACITY", "This session has too many subscriptions: detach some."))

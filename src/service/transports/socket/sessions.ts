@@ -4,7 +4,7 @@ import type { Caller } from "../../access/caller.ts"
 import { isAdmin, noLongerGood } from "../../access/permission.ts"
 import type { Operations, Refusals } from "../../gateway/ports.ts"
 import type { Connection } from "./connection.ts"
-import { MessagePace } from "./message-pace.ts"
+import { MessageRateLimiter } from "./message-rate-limiter.ts"
 import { Session, type SessionLog } from "./session.ts"
 
 export type SessionSettings = {
@@ -20,7 +20,7 @@ export type SessionEvents = {
   log: SessionLog
   refusals: Refusals
   /** Text of so many characters was made and sent. */
-  passed: (length: number) => void
+  reportGarbage: (length: number) => void
   /** A request was answered, or refused; the method is one of ours, or `unknown`. */
   answered: (method: string, seconds: number) => void
   /** One of the caller's sessions was cut off because it sent too fast. */
@@ -65,8 +65,8 @@ export type NewSession = {
   id: string
   caller: Caller
   connection: Connection
-  pace: MessagePace
-  passed: (length: number) => void
+  rateLimiter: MessageRateLimiter
+  reportGarbage: (length: number) => void
   flooded: () => void
 }
 
@@ -119,13 +119,13 @@ export class Sessions implements Disposable {
       this.#events.log.warn({ principal: caller.principal, sessions: this.size }, "session refused")
       return null
     }
-    const { passed, flooded, log } = this.#events
+    const { reportGarbage, flooded, log } = this.#events
     const session = speak({
       id: crypto.randomUUID(),
       caller,
       connection,
-      pace: new MessagePace(this.#settings.messagesPerSecond, performance.now()),
-      passed,
+      rateLimiter: new MessageRateLimiter(this.#settings.messagesPerSecond, performance.now()),
+      reportGarbage,
       flooded: () => flooded(caller),
     })
     this.#open.set(session, { session, connection, lastHeardMs: performance.now() })

@@ -1,5 +1,5 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
-import { LoopShare } from "../../../lib/loop-share.ts"
+import { EventLoopBudget } from "../../../lib/event-loop-budget.ts"
 import type { Encoding } from "../../../protocol/execute.ts"
 import { wireError } from "../../../protocol/failure.ts"
 import { notificationMessage } from "../../../protocol/json-rpc.ts"
@@ -15,7 +15,7 @@ export interface SubscriberSocket {
 
 /** A mebibyte for all subscriptions together, then others have their turn. */
 const framesPerTurn = 16
-const sending = new LoopShare(framesPerTurn, (run) => void setImmediate(run))
+const sending = new EventLoopBudget(framesPerTurn, (run) => void setImmediate(run))
 
 /** What stands for invalid bytes was a text, and bytes again, of two and three bytes each. */
 const lossyWeight = 3
@@ -77,7 +77,7 @@ export class Subscription implements Disposable {
   pump(): void {
     if (!this.#hasBegun || this.#isScheduled) return
     this.#isScheduled = true
-    sending.soon(() => {
+    sending.run(() => {
       this.#isScheduled = false
       return this.#send()
     })

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { refusalTally } from "../../../../src/service/gateway/listen/tls-door.ts"
+import { refusalTally } from "../../../../src/service/gateway/listen/tls-listener.ts"
 import { QuietLog } from "../../../support/quiet-log.ts"
 import { until } from "../../../support/until.ts"
 

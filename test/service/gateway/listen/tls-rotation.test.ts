@@ -7,7 +7,7 @@ import { Authority, type IssuedCertificate } from "../../../support/certificates
 import { QuietLog } from "../../../support/quiet-log.ts"
 import { temporaryFolder } from "../../../support/temporary-folder.ts"
 import { until } from "../../../support/until.ts"
-import { materialOf } from "./front-stage.ts"
+import { materialOf } from "./terminator-setup.ts"
 
 const authority = new Authority()
 const first = authority.issue({ subject: "/CN=first" })

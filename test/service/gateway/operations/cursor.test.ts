@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { decodeCursor, encodeCursor } from "../../../../src/service/gateway/operations/cursor.ts"
 
 const none = new Uint8Array(0)
-const place = { segment: 3, offset: 128, sequence: 70_000, lines: 12, inside: 40 }
+const position = { segment: 3, offset: 128, sequence: 70_000, lines: 12, inside: 40 }
 
 const anyCursor = fc
   .record({
@@ -16,7 +16,7 @@ const anyCursor = fc
     stderr: fc.uint8Array({ maxLength: 3 }),
   })
   .filter(({ lines, inside, sequence }) => lines <= sequence && inside <= sequence)
-  .map(({ stdout, stderr, ...numbers }) => ({ place: numbers, held: { stdout, stderr } }))
+  .map(({ stdout, stderr, ...numbers }) => ({ position: numbers, held: { stdout, stderr } }))
 
 describe("a cursor", () => {
   test("comes back as it went out", () => {
@@ -28,13 +28,13 @@ describe("a cursor", () => {
   })
 
   test("is short", () => {
-    const text = encodeCursor({ place, held: { stdout: none, stderr: none } })
+    const text = encodeCursor({ position, held: { stdout: none, stderr: none } })
     expect(text).toBe("1.3.3k.1i0g.c.14")
   })
 
   test("carries the bytes of a split character per stream", () => {
     const held = { stdout: Uint8Array.of(0xf0, 0x9f, 0x98), stderr: none }
-    expect(encodeCursor({ place, held })).toBe("1.3.3k.1i0g.c.14.f09f98.")
+    expect(encodeCursor({ position, held })).toBe("1.3.3k.1i0g.c.14.f09f98.")
   })
 })
 

@@ -72,8 +72,8 @@ function stage() {
 }
 
 function cursorAt(sequence: number): string {
-  const place = { segment: 0, offset: sequence, sequence, lines: 0, inside: 0 }
-  return encodeCursor({ place, held: { stdout: new Uint8Array(0), stderr: new Uint8Array(0) } })
+  const position = { segment: 0, offset: sequence, sequence, lines: 0, inside: 0 }
+  return encodeCursor({ position, held: { stdout: new Uint8Array(0), stderr: new Uint8Array(0) } })
 }
 
 describe("who drives an execution whose budget blocks", () => {

@@ -51,15 +51,15 @@ describe("drop-oldest", () => {
     using writer = transcripts.store.create(executionId, budget, () => {})
     for (const text of lines(0, 7)) writer.append("stdout", bytesOf(text), noon)
     const [piece] = piecesFrom(transcripts.reader, start, writer.facts())
-    const place = piece?.next ?? start
+    const position = piece?.next ?? start
     for (const text of lines(7, 500)) writer.append("stdout", bytesOf(text), noon)
 
     const facts = writer.facts()
-    const outcome = transcripts.reader.read(executionId, place, facts)
+    const outcome = transcripts.reader.read(executionId, position, facts)
 
     const next = { ...facts.start, inside: 0 }
     expect(outcome).toEqual({ kind: "forgotten", next })
-    expect(next.sequence - place.sequence).toBe((next.lines - place.lines) * 10)
+    expect(next.sequence - position.sequence).toBe((next.lines - position.lines) * 10)
     expect(textOf(piecesFrom(transcripts.reader, next, facts))).toStartWith(line(next.lines))
   })
 
@@ -228,8 +228,8 @@ describe("block", () => {
       writer.append("stdout", new Uint8Array(64 * 1024), noon)
     }
 
-    const place = { segment: 0, offset: 0, sequence: 100_000, lines: 0 }
-    writer.forgetBefore(place)
+    const position = { segment: 0, offset: 0, sequence: 100_000, lines: 0 }
+    writer.forgetBefore(position)
 
     const facts = writer.facts()
     expect(writer.isFull()).toBe(false)
@@ -248,19 +248,19 @@ describe("block", () => {
     using transcripts = temporaryTranscripts()
     using writer = transcripts.store.create(executionId, { ...tiny, policy: "block" }, () => {})
     const all: string[] = []
-    let place = start
+    let position = start
 
     for (let number = 0; number < 200; number += 1) {
       if (writer.isFull()) {
-        const pieces = piecesFrom(transcripts.reader, place, writer.facts())
+        const pieces = piecesFrom(transcripts.reader, position, writer.facts())
         all.push(textOf(pieces))
-        place = pieces.at(-1)?.next ?? place
-        writer.forgetBefore(place)
+        position = pieces.at(-1)?.next ?? position
+        writer.forgetBefore(position)
       }
       expect(writer.isFull()).toBe(false)
       writer.append("stdout", bytesOf(line(number)), noon)
     }
-    all.push(textOf(piecesFrom(transcripts.reader, place, writer.facts())))
+    all.push(textOf(piecesFrom(transcripts.reader, position, writer.facts())))
 
     expect(all.join("")).toBe(lines(0, 200).join(""))
     expect(segmentsOf(transcripts).length).toBeLessThan(20)
@@ -271,13 +271,13 @@ describe("block", () => {
     const one = { bytes: 1024, lines: 1, policy: "block" as const }
     using writer = transcripts.store.create(executionId, one, () => {})
     writer.append("stdout", bytesOf("first\n"), noon)
-    const place = piecesFrom(transcripts.reader, start, writer.facts()).at(-1)?.next ?? start
-    writer.forgetBefore(place)
+    const position = piecesFrom(transcripts.reader, start, writer.facts()).at(-1)?.next ?? start
+    writer.forgetBefore(position)
     writer.append("stdout", bytesOf("second\n"), noon)
 
-    const outcome = transcripts.reader.read(executionId, place, writer.facts())
+    const outcome = transcripts.reader.read(executionId, position, writer.facts())
 
-    expect(writer.facts().start.segment).toBeGreaterThan(place.segment)
+    expect(writer.facts().start.segment).toBeGreaterThan(position.segment)
     expect(outcome).toMatchObject({ kind: "piece", piece: { sequence: 6 } })
   })
 })

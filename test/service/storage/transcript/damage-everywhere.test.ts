@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { maxPayloadBytes, type StreamName } from "../../../../src/execution/record.ts"
-import type { Place } from "../../../../src/service/gateway/ports.ts"
+import type { ReadPosition } from "../../../../src/service/gateway/ports.ts"
 import { byScale } from "../../../support/scale.ts"
 import {
   type RecordedExample,
@@ -81,9 +81,10 @@ describe("a transcript of which one byte was changed, whichever it is", () => {
     const { reader } = example.transcripts
     const { facts } = example.last
     for (const _ of everyChange()) {
-      for (const lines of [0, 1, 3, 1000]) isPlace(reader.tail(executionId, facts, { lines }))
+      for (const lines of [0, 1, 3, 1000])
+        isReadPosition(reader.tail(executionId, facts, { lines }))
       for (const ms of [0, 1_800_000_004_000, 8.64e15]) {
-        isPlace(reader.since(executionId, facts, new Date(ms)))
+        isReadPosition(reader.since(executionId, facts, new Date(ms)))
       }
     }
   })
@@ -130,7 +131,7 @@ function* everyChange(): Generator<{ index: number; mask: number }> {
 /** Everything a reader gets, until it is told something else; it always gets on. */
 function readAll(): Reading {
   const bytes: Byte[] = []
-  for (let at: Place = start; ; ) {
+  for (let at: ReadPosition = start; ; ) {
     const outcome = example.transcripts.reader.read(executionId, at, example.last.facts)
     if (outcome.kind !== "piece") return { bytes, end: outcome.kind }
     const { piece } = outcome
@@ -157,6 +158,6 @@ function sequenceBefore(index: number): number {
   return whole.at(-1)?.facts.end.sequence ?? 0
 }
 
-function isPlace({ segment, sequence, inside }: Place): void {
+function isReadPosition({ segment, sequence, inside }: ReadPosition): void {
   expect([segment, sequence, inside].every((number) => number >= 0)).toBe(true)
 }

@@ -3,7 +3,7 @@ import { appendFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import type { TranscriptFacts } from "../../../../src/execution/record.ts"
-import type { Place } from "../../../../src/service/gateway/ports.ts"
+import type { ReadPosition } from "../../../../src/service/gateway/ports.ts"
 import {
   bytesOf,
   executionId,
@@ -17,7 +17,7 @@ import {
 describe("a transcript that is not as it was written", () => {
   const damagedBy = (
     spoil: (path: (segment: number) => string) => void,
-  ): { at: Place; kind: string } => {
+  ): { at: ReadPosition; kind: string } => {
     using transcripts = temporaryTranscripts()
     const budget = { bytes: 1024, lines: null, policy: "block" as const }
     using writer = transcripts.store.create(executionId, budget, () => {})
@@ -56,8 +56,8 @@ describe("a transcript that is not as it was written", () => {
         fc.nat(10),
         fc.nat(10),
         (segment, offset, sequence, inside) => {
-          const place = { segment, offset, sequence, lines: 0, inside }
-          const outcome = transcripts.reader.read(executionId, place, facts)
+          const position = { segment, offset, sequence, lines: 0, inside }
+          const outcome = transcripts.reader.read(executionId, position, facts)
           const isReal = outcome.kind === "piece" && sequence < 8
           expect(isReal || outcome.kind === "damaged" || outcome.kind === "at-end").toBe(true)
         },
@@ -81,8 +81,8 @@ describe("a transcript that is not as it was written", () => {
         number,
         fc.nat(64_511),
         (segment, offset, sequence, lines, inside) => {
-          const place = { segment, offset, sequence, lines, inside }
-          const { kind } = transcripts.reader.read(executionId, place, facts)
+          const position = { segment, offset, sequence, lines, inside }
+          const { kind } = transcripts.reader.read(executionId, position, facts)
           const isReal = kind === "piece" && sequence < 8
           expect(isReal || kind === "damaged" || kind === "at-end").toBe(true)
         },

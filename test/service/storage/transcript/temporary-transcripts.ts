@@ -8,7 +8,11 @@ import {
   type TranscriptFacts,
 } from "../../../../src/execution/record.ts"
 import type { Budget } from "../../../../src/execution/spec.ts"
-import type { Piece, Place, TranscriptReader } from "../../../../src/service/gateway/ports.ts"
+import type {
+  Piece,
+  ReadPosition,
+  TranscriptReader,
+} from "../../../../src/service/gateway/ports.ts"
 import type { TranscriptStore } from "../../../../src/service/keeper/ports.ts"
 import { createTranscriptReader } from "../../../../src/service/storage/transcript/read/reader.ts"
 import { createTranscriptStore } from "../../../../src/service/storage/transcript/store.ts"
@@ -16,7 +20,7 @@ import { createTranscriptStore } from "../../../../src/service/storage/transcrip
 export const executionId: ExecutionId = "abcdefghijklmnopqrstuvwxyz"
 export const roomy: Budget = { bytes: 1024 * 1024, lines: null, policy: "drop-oldest" }
 export const noon = new Date("2026-11-16T12:00:00.000Z")
-export const start: Place = { ...startOfTranscript, inside: 0 }
+export const start: ReadPosition = { ...startOfTranscript, inside: 0 }
 
 export type TemporaryTranscripts = Disposable & {
   directory: string
@@ -43,12 +47,12 @@ export function bytesOf(text: string): Uint8Array {
 /** Every piece from a place to the end of the facts, with a copy of its bytes. */
 export function piecesFrom(
   reader: TranscriptReader,
-  place: Place,
+  position: ReadPosition,
   facts: TranscriptFacts,
   mostBytes?: () => number,
 ): Piece[] {
   const pieces: Piece[] = []
-  let at = place
+  let at = position
   for (;;) {
     const outcome = reader.read(executionId, at, facts, mostBytes?.())
     if (outcome.kind === "at-end") return pieces

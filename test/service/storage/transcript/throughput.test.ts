@@ -23,13 +23,13 @@ describe("some megabytes", () => {
       let calls = 0
       let bytes = 0
       const readNs = await elapsedNs(() => {
-        let place = start
+        let position = start
         for (;;) {
-          const outcome = transcripts.reader.read(executionId, place, facts)
+          const outcome = transcripts.reader.read(executionId, position, facts)
           if (outcome.kind !== "piece") break
           calls += 1
           bytes += outcome.piece.bytes.length
-          place = outcome.piece.next
+          position = outcome.piece.next
         }
       })
       const claim = { hashes: writer.hashes() }

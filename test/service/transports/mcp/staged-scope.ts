@@ -1,5 +1,5 @@
 import type { StreamName } from "../../../../src/execution/record.ts"
-import { ReadTurns } from "../../../../src/service/gateway/operations/read-turns.ts"
+import { ReadScheduler } from "../../../../src/service/gateway/operations/read-scheduler.ts"
 import type { McpScope } from "../../../../src/service/transports/mcp/ports.ts"
 import { localUser } from "../../../support/callers.ts"
 import { NotedRefusals } from "../../../support/noted.ts"
@@ -16,7 +16,7 @@ export function scopeAround({ operations }: StagedExecution): McpScope {
     refusals: new NotedRefusals(),
     version: "1.2.3",
     log: new QuietLog(),
-    searches: new ReadTurns(),
+    searches: new ReadScheduler(),
     monotonicMs: () => performance.now(),
     after(delayMs, run) {
       const timer = setTimeout(run, delayMs)

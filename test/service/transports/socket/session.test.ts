@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Operations } from "../../../../src/service/gateway/ports.ts"
-import { MessagePace } from "../../../../src/service/transports/socket/message-pace.ts"
+import { MessageRateLimiter } from "../../../../src/service/transports/socket/message-rate-limiter.ts"
 import { Session } from "../../../../src/service/transports/socket/session.ts"
 import { NotedRefusals } from "../../../support/noted.ts"
 import { QuietLog } from "../../../support/quiet-log.ts"
@@ -11,12 +11,12 @@ import { caller, StagedExecution } from "../../../support/staged-execution.ts"
 function connect(operations: Operations) {
   const connection = new ScriptedConnection()
   const log = new QuietLog()
-  const passed = () => undefined
-  const pace = new MessagePace(10_000, 0)
+  const reportGarbage = () => undefined
+  const rateLimiter = new MessageRateLimiter(10_000, 0)
   const flooded = () => undefined
   const refusals = new NotedRefusals()
-  const told = { log, refusals, passed, flooded, answered: () => undefined }
-  const session = new Session({ id: "s", caller, operations, connection, pace, ...told })
+  const told = { log, refusals, reportGarbage, flooded, answered: () => undefined }
+  const session = new Session({ id: "s", caller, operations, connection, rateLimiter, ...told })
   let lastId = 0
   const ask = (method: string, params: object = {}) => {
     lastId += 1

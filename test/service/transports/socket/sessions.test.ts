@@ -19,7 +19,7 @@ function stage(staged: StagedExecution, settings: { streamTimeoutMs?: number } =
   }
   const nothing = () => undefined
   const refusals = new NotedRefusals()
-  const events = { log, refusals, passed: nothing, flooded: nothing, answered: nothing }
+  const events = { log, refusals, reportGarbage: nothing, flooded: nothing, answered: nothing }
   const sessions = new Sessions(limits, staged.operations, events)
   const open = () => {
     const connection = new ScriptedConnection()

@@ -1,5 +1,5 @@
 import type { Position, StreamName, TranscriptFacts } from "../../../../execution/record.ts"
-import type { Piece, Place } from "../../../gateway/ports.ts"
+import type { Piece, ReadPosition } from "../../../gateway/ports.ts"
 import {
   emptyRecordHeader,
   hashBytes,
@@ -53,7 +53,7 @@ export class PieceReader {
   readonly #following = emptyRecordHeader()
 
   /** After everything gathered. */
-  #at: Place = { segment: 0, offset: 0, sequence: 0, lines: 0, inside: 0 }
+  #at: ReadPosition = { segment: 0, offset: 0, sequence: 0, lines: 0, inside: 0 }
 
   /** What is gathered, in the window. */
   #stream: StreamName | null = null
@@ -73,13 +73,13 @@ export class PieceReader {
   /** The place is between the start and the end of the facts. */
   read(
     files: TranscriptFiles,
-    place: Place,
+    position: ReadPosition,
     facts: TranscriptFacts,
     mostBytes = maxPieceBytes,
   ): PieceOutcome {
     this.#mostBytes = Math.max(1, mostBytes)
     this.#steps = mostBytes < maxPieceBytes ? [] : null
-    const { segment, offset, sequence, lines, inside } = place
+    const { segment, offset, sequence, lines, inside } = position
     this.#at = { segment, offset, sequence, lines, inside }
     this.#linesBefore = lines
     this.#stream = null
@@ -107,21 +107,22 @@ export class PieceReader {
   #loadMore(files: TranscriptFiles, end: Position): Stop | null {
     const window = this.#window
     const isNothingGathered = this.#stream === null
-    let place = this.#at
+    let position = this.#at
     if (window.isFileEnd) {
       if (window.parsed !== window.filled) return damaged("the segment ends inside a record")
-      if (place.segment >= end.segment) return damaged("the segment ends before the announced end")
-      place = { ...place, segment: place.segment + 1, offset: 0 }
+      if (position.segment >= end.segment)
+        return damaged("the segment ends before the announced end")
+      position = { ...position, segment: position.segment + 1, offset: 0 }
     } else if (!isNothingGathered) {
       return goesOn
     }
     if (isNothingGathered) window.clear()
-    const load = window.load(files, place, end)
+    const load = window.load(files, position, end)
     if (load === "missing") return missing
     if (load === "no-room") return goesOn
     if (load !== "loaded") return load
-    this.#at = place
-    if (place.offset === 0) place.offset = segmentHeaderBytes
+    this.#at = position
+    if (position.offset === 0) position.offset = segmentHeaderBytes
     return null
   }
 
@@ -254,7 +255,7 @@ export class PieceReader {
     let next = this.#at
     if (bytes.length > this.#mostBytes) {
       bytes = bytes.subarray(0, shorterLength(bytes, this.#mostBytes))
-      next = this.#placeAfter(bytes, sequence)
+      next = this.#positionAfter(bytes, sequence)
     } else if (hasMore && this.#isMarked) {
       const cut = bytes.lastIndexOf(lineEnd) + 1
       if (cut <= this.#mark.runLength) return damaged("a record has fewer lines than it says")
@@ -267,7 +268,7 @@ export class PieceReader {
   }
 
   /** After the first bytes of the run, wherever they end. */
-  #placeAfter(bytes: Uint8Array, sequence: number): Place {
+  #positionAfter(bytes: Uint8Array, sequence: number): ReadPosition {
     const step = this.#steps?.findLast(({ runLength }) => runLength < bytes.length)
     if (step === undefined) throw new Error(`nothing was gathered at ${sequence}`)
     const linesAfter = this.#linesBefore + countLineEnds(bytes)
@@ -281,7 +282,7 @@ function shorterLength(bytes: Uint8Array, mostBytes: number): number {
   return afterLine > mostBytes / 2 ? afterLine : mostBytes
 }
 
-function afterMark(mark: Mark, runLength: number): Place {
+function afterMark(mark: Mark, runLength: number): ReadPosition {
   const taken = runLength - mark.runLength
   const isWhole = mark.inside + taken === mark.length
   return {

@@ -1,6 +1,6 @@
 import type { ExecutionId } from "../../../../execution/id.ts"
 import type { Position, TranscriptFacts } from "../../../../execution/record.ts"
-import type { Place, ReadOutcome, TranscriptReader } from "../../../gateway/ports.ts"
+import type { ReadOutcome, ReadPosition, TranscriptReader } from "../../../gateway/ports.ts"
 import {
   filesOf,
   readSegmentHeader,
@@ -16,7 +16,8 @@ export function createTranscriptReader(directory: string): TranscriptReader {
   const pieces = new PieceReader()
   const files = (id: ExecutionId) => filesOf(directory, id)
   return {
-    read: (id, place, facts, mostBytes) => readPiece(pieces, files(id), place, facts, mostBytes),
+    read: (id, position, facts, mostBytes) =>
+      readPiece(pieces, files(id), position, facts, mostBytes),
     tail: (id, facts, back) =>
       "lines" in back
         ? seekTail(files(id), facts, back.lines)
@@ -29,19 +30,19 @@ export function createTranscriptReader(directory: string): TranscriptReader {
 function readPiece(
   pieces: PieceReader,
   files: TranscriptFiles,
-  place: Place,
+  position: ReadPosition,
   facts: TranscriptFacts,
   mostBytes?: number,
 ): ReadOutcome {
   const { start, end } = facts
   // A cursor can be ahead of the facts: of a gateway that was restarted, until the next are told.
-  if (place.sequence >= end.sequence) return { kind: "at-end" }
-  if (place.sequence < start.sequence) return { kind: "forgotten", next: placeAt(start) }
-  const { sequence } = place
-  if (isPast(place, end)) return { kind: "damaged", sequence, why: "no record begins here" }
+  if (position.sequence >= end.sequence) return { kind: "at-end" }
+  if (position.sequence < start.sequence) return { kind: "forgotten", next: readPositionAt(start) }
+  const { sequence } = position
+  if (isPast(position, end)) return { kind: "damaged", sequence, why: "no record begins here" }
 
   // At the end of a segment that is forgotten is at the start of the one after it.
-  const from = place.segment < start.segment ? placeAt(start) : place
+  const from = position.segment < start.segment ? readPositionAt(start) : position
   const outcome = pieces.read(files, from, facts, mostBytes)
   switch (outcome.kind) {
     case "piece":
@@ -60,31 +61,31 @@ function readPiece(
 function afterMissing(
   pieces: PieceReader,
   files: TranscriptFiles,
-  place: Place,
+  position: ReadPosition,
   facts: TranscriptFacts,
   mostBytes?: number,
 ): ReadOutcome {
-  const { sequence } = place
+  const { sequence } = position
   const [oldest] = segmentNumbers(files) ?? []
   if (oldest === undefined) return { kind: "expired" }
-  if (oldest <= place.segment) return { kind: "damaged", sequence, why: "a segment is missing" }
+  if (oldest <= position.segment) return { kind: "damaged", sequence, why: "a segment is missing" }
   const header = readSegmentHeader(files, oldest)
-  if (header === "missing") return afterMissing(pieces, files, place, facts, mostBytes)
+  if (header === "missing") return afterMissing(pieces, files, position, facts, mostBytes)
   if (header === "damaged" || header.sequence < sequence) {
     return { kind: "damaged", sequence, why: "the oldest segment is damaged" }
   }
   const start = { segment: oldest, offset: 0, sequence: header.sequence, lines: header.lines }
   return header.sequence === sequence
-    ? readPiece(pieces, files, placeAt(start), { ...facts, start }, mostBytes)
-    : { kind: "forgotten", next: placeAt(start) }
+    ? readPiece(pieces, files, readPositionAt(start), { ...facts, start }, mostBytes)
+    : { kind: "forgotten", next: readPositionAt(start) }
 }
 
-function isPast(place: Place, end: Position): boolean {
-  const { segment, offset } = place
+function isPast(position: ReadPosition, end: Position): boolean {
+  const { segment, offset } = position
   return segment > end.segment || (segment === end.segment && offset >= end.offset)
 }
 
-function placeAt(position: Position): Place {
+function readPositionAt(position: Position): ReadPosition {
   const { segment, offset, sequence, lines } = position
   return { segment, offset, sequence, lines, inside: 0 }
 }

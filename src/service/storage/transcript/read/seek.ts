@@ -1,6 +1,6 @@
 import type { Position, StreamName, TranscriptFacts } from "../../../../execution/record.ts"
 import { maxPayloadBytes } from "../../../../execution/record.ts"
-import type { Place } from "../../../gateway/ports.ts"
+import type { ReadPosition } from "../../../gateway/ports.ts"
 import type { RecordHeader, SegmentHeader } from "../format.ts"
 import { recordFieldBytes, recordOverheadBytes } from "../format.ts"
 import { afterLineEnds, countLineEnds, lineEnd } from "../line-ends.ts"
@@ -13,8 +13,12 @@ import { scanSegment } from "./record-scan.ts"
  */
 
 /** The beginning of the line so many lines before the end; an unfinished last line is a line. */
-export function seekTail(files: TranscriptFiles, facts: TranscriptFacts, lines: number): Place {
-  if (lines <= 0) return placeAt(facts.end)
+export function seekTail(
+  files: TranscriptFiles,
+  facts: TranscriptFacts,
+  lines: number,
+): ReadPosition {
+  if (lines <= 0) return readPositionAt(facts.end)
   const unfinished = endsInsideLine(files, facts) ? 1 : 0
   return afterLine(files, facts, facts.end.lines + unfinished - lines)
 }
@@ -24,27 +28,27 @@ export function seekTailBytes(
   files: TranscriptFiles,
   facts: TranscriptFacts,
   bytes: number,
-): Place {
+): ReadPosition {
   const sequence = facts.end.sequence - bytes
-  if (bytes <= 0) return placeAt(facts.end)
-  if (sequence <= facts.start.sequence) return placeAt(facts.start)
+  if (bytes <= 0) return readPositionAt(facts.end)
+  if (sequence <= facts.start.sequence) return readPositionAt(facts.start)
   const number = lastSegment(facts, (candidate) => {
     const header = readSegmentHeader(files, candidate)
     return typeof header === "string" ? header === "missing" : header.sequence <= sequence
   })
   const segment = readSegmentHeader(files, number)
-  if (typeof segment === "string") return placeAt(facts.start)
+  if (typeof segment === "string") return readPositionAt(facts.start)
   for (const { header, at } of scanSegment(files, segment, facts.end)) {
     if (header.kind === "resize" || at.sequence + header.length <= sequence) continue
     const inside = sequence - at.sequence
     const lines = countLineEnds(readPayload(files, header, at).subarray(0, inside))
-    return placeInside(header, at, inside, at.lines + lines)
+    return positionInside(header, at, inside, at.lines + lines)
   }
-  return placeAt(facts.end)
+  return readPositionAt(facts.end)
 }
 
 /** The first record at or after a time. */
-export function seekTime(files: TranscriptFiles, facts: TranscriptFacts, time: Date): Place {
+export function seekTime(files: TranscriptFiles, facts: TranscriptFacts, time: Date): ReadPosition {
   const timeMs = time.getTime()
   const number = lastSegment(facts, (candidate) => {
     const header = readSegmentHeader(files, candidate)
@@ -54,12 +58,12 @@ export function seekTime(files: TranscriptFiles, facts: TranscriptFacts, time: D
   })
   for (let segment = number; segment <= facts.end.segment; segment += 1) {
     const header = readSegmentHeader(files, segment)
-    if (typeof header === "string") return placeAt(facts.start)
+    if (typeof header === "string") return readPositionAt(facts.start)
     for (const record of scanSegment(files, header, facts.end)) {
-      if (record.header.timeMs >= timeMs) return placeAt(record.at)
+      if (record.header.timeMs >= timeMs) return readPositionAt(record.at)
     }
   }
-  return placeAt(facts.end)
+  return readPositionAt(facts.end)
 }
 
 /**
@@ -89,24 +93,29 @@ export function locateByte(
 }
 
 /** The place directly after a line end, counted from the beginning of everything. */
-function afterLine(files: TranscriptFiles, facts: TranscriptFacts, line: number): Place {
-  if (line <= facts.start.lines) return placeAt(facts.start)
-  if (line > facts.end.lines) return placeAt(facts.end)
+function afterLine(files: TranscriptFiles, facts: TranscriptFacts, line: number): ReadPosition {
+  if (line <= facts.start.lines) return readPositionAt(facts.start)
+  if (line > facts.end.lines) return readPositionAt(facts.end)
   const number = lastSegment(facts, (candidate) => {
     const header = readSegmentHeader(files, candidate)
     return typeof header === "string" ? header === "missing" : header.lines < line
   })
   const segment = readSegmentHeader(files, number)
-  if (typeof segment === "string") return placeAt(facts.start)
+  if (typeof segment === "string") return readPositionAt(facts.start)
   for (const { header, at } of scanSegment(files, segment, facts.end)) {
     if (at.lines + header.lines < line) continue
     const inside = afterLineEnds(readPayload(files, header, at), line - at.lines)
-    return placeInside(header, at, inside, line)
+    return positionInside(header, at, inside, line)
   }
-  return placeAt(facts.start)
+  return readPositionAt(facts.start)
 }
 
-function placeInside(header: RecordHeader, at: Position, inside: number, lines: number): Place {
+function positionInside(
+  header: RecordHeader,
+  at: Position,
+  inside: number,
+  lines: number,
+): ReadPosition {
   const sequence = at.sequence + inside
   return inside < header.length
     ? { segment: at.segment, offset: at.offset, sequence, lines, inside }
@@ -158,7 +167,7 @@ function lastSegment(facts: TranscriptFacts, holds: (segment: number) => boolean
   return low
 }
 
-function placeAt(position: Position): Place {
+function readPositionAt(position: Position): ReadPosition {
   const { segment, offset, sequence, lines } = position
   return { segment, offset, sequence, lines, inside: 0 }
 }

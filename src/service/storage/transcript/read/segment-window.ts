@@ -1,7 +1,7 @@
 import { closeSync, readSync } from "node:fs"
 import type { Position } from "../../../../execution/record.ts"
 import { maxPayloadBytes } from "../../../../execution/record.ts"
-import type { Place } from "../../../gateway/ports.ts"
+import type { ReadPosition } from "../../../gateway/ports.ts"
 import {
   readSegmentFields,
   recordFieldBytes,
@@ -41,30 +41,30 @@ export class SegmentWindow {
    * Loads what is at a place, behind what is there already. Nothing has changed unless it is
    * loaded.
    */
-  load(files: TranscriptFiles, place: Place, end: Position): Load {
+  load(files: TranscriptFiles, position: ReadPosition, end: Position): Load {
     if (this.bytes.length - this.filled < minLoadBytes) return "no-room"
-    const fd = openForReading(segmentPath(files, place.segment))
+    const fd = openForReading(segmentPath(files, position.segment))
     if (fd === null) return "missing"
     try {
-      const limit = place.segment === end.segment ? end.offset : Number.POSITIVE_INFINITY
-      return place.offset === 0
-        ? this.#loadSegment(fd, place, limit)
-        : this.#loadRecords(fd, place, limit)
+      const limit = position.segment === end.segment ? end.offset : Number.POSITIVE_INFINITY
+      return position.offset === 0
+        ? this.#loadSegment(fd, position, limit)
+        : this.#loadRecords(fd, position, limit)
     } finally {
       closeSync(fd)
     }
   }
 
-  #loadSegment(fd: number, place: Place, limit: number): Load {
+  #loadSegment(fd: number, position: ReadPosition, limit: number): Load {
     const at = this.filled
     const read = this.#read(fd, at, 0, limit)
     if (read < segmentHeaderBytes) return damaged("the segment's header is incomplete")
     const header = readSegmentFields(new DataView(this.bytes.buffer, at, segmentFieldBytes))
     const isRight =
       header !== null &&
-      header.number === place.segment &&
-      header.sequence === place.sequence &&
-      header.lines === place.lines
+      header.number === position.segment &&
+      header.sequence === position.sequence &&
+      header.lines === position.lines
     if (!isRight) return damaged("the segment does not go on where it should")
     this.parsed = at + segmentHeaderBytes
     this.filled = at + read
@@ -72,25 +72,25 @@ export class SegmentWindow {
   }
 
   // What was taken of a record already is not read again: its header, and then the rest of it.
-  #loadRecords(fd: number, place: Place, limit: number): Load {
+  #loadRecords(fd: number, position: ReadPosition, limit: number): Load {
     const at = this.filled
     let filled = at
-    let position = place.offset
-    if (place.inside > 0) {
-      const header = readSync(fd, this.bytes, at, recordFieldBytes, position)
+    let fileOffset = position.offset
+    if (position.inside > 0) {
+      const header = readSync(fd, this.bytes, at, recordFieldBytes, fileOffset)
       if (header < recordFieldBytes) return damaged("no record begins here")
       filled += header
-      position += header + place.inside
+      fileOffset += header + position.inside
     }
-    this.filled = filled + this.#read(fd, filled, position, limit)
+    this.filled = filled + this.#read(fd, filled, fileOffset, limit)
     this.parsed = at
     return "loaded"
   }
 
-  #read(fd: number, at: number, position: number, limit: number): number {
-    const wanted = Math.min(loadBytes, this.bytes.length - at, Math.max(0, limit - position))
-    const read = readSync(fd, this.bytes, at, wanted, position)
-    this.isFileEnd = read < wanted || position + read === limit
+  #read(fd: number, at: number, fileOffset: number, limit: number): number {
+    const wanted = Math.min(loadBytes, this.bytes.length - at, Math.max(0, limit - fileOffset))
+    const read = readSync(fd, this.bytes, at, wanted, fileOffset)
+    this.isFileEnd = read < wanted || fileOffset + read === limit
     return read
   }
 }

@@ -184,10 +184,10 @@ function foundBy(
   const all = streams.flatMap((stream) => {
     const offset = searches[stream].result()
     if (offset === null) return []
-    const place = locateByte(files, facts, stream, walk.bytesBefore[stream] + offset)
-    return place === null
+    const position = locateByte(files, facts, stream, walk.bytesBefore[stream] + offset)
+    return position === null
       ? []
-      : [{ stream, sequence: place.sequence, time: new Date(place.timeMs) }]
+      : [{ stream, sequence: position.sequence, time: new Date(position.timeMs) }]
   })
   return all.toSorted((one, other) => one.sequence - other.sequence)[0] ?? null
 }

@@ -137,12 +137,12 @@ class Writer implements TranscriptWriter {
     return isNearlyOver(this.#shares, this.#extentSince(this.#kept[0], this.#fileBytes))
   }
 
-  forgetBefore(place: Position): void {
+  forgetBefore(position: Position): void {
     let count = 0
-    while (this.#endsBefore(count, place)) count += 1
+    while (this.#endsBefore(count, position)) count += 1
     if (count > 0) this.#forget(count)
     // What is being written may be all there is, and too much: then it must go as well.
-    const isTaken = place.sequence >= this.#totals.sequence && this.isFull()
+    const isTaken = position.sequence >= this.#totals.sequence && this.isFull()
     if (isTaken && this.#beginSegment() !== null) this.#forget(this.#kept.length - 1)
   }
 
@@ -283,9 +283,9 @@ class Writer implements TranscriptWriter {
     }
   }
 
-  #endsBefore(index: number, place: Position): boolean {
+  #endsBefore(index: number, position: Position): boolean {
     const next = this.#kept[index + 1]
-    return next !== undefined && next.start.sequence <= place.sequence
+    return next !== undefined && next.start.sequence <= position.sequence
   }
 
   /** The output since a segment's beginning. */

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono"
 import { bodyLimit as limitBody } from "hono/body-limit"
-import { HeldBy } from "../../../../lib/held-by.ts"
+import { UsageCounter } from "../../../../lib/usage-counter.ts"
 import { failure } from "../../../../protocol/failure.ts"
 import { type HttpFailure, refuse } from "../answer.ts"
 import type { HttpEnvironment } from "../ports.ts"
@@ -32,7 +32,7 @@ const tooMuch = failure(
  * is held for it, before anything is read; one that does not say may become the largest there is.
  */
 export function bodyBudget(maxBodyBytes: number): MiddlewareHandler<HttpEnvironment> {
-  const held = new HeldBy()
+  const held = new UsageCounter()
   return async (c, next) => {
     const bytes = expectedBytes(c.req.raw.headers, maxBodyBytes)
     if (bytes === 0) return next()
@@ -40,7 +40,7 @@ export function bodyBudget(maxBodyBytes: number): MiddlewareHandler<HttpEnvironm
     const own = held.of(principal)
     const isTooMuch = own + bytes > mostOfOneBytes || held.total + bytes > mostBytes
     if (isTooMuch && own > 0) return refuse(tooMuch) // one body is always let in
-    using _body = held.hold(principal, bytes)
+    using _body = held.acquire(principal, bytes)
     return await next()
   }
 }

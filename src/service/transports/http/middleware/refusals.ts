@@ -1,7 +1,7 @@
 import type { ErrorHandler, MiddlewareHandler, NotFoundHandler } from "hono"
 import { failure } from "../../../../protocol/failure.ts"
 import { addressOf } from "../../../access/identify.ts"
-import type { Tarpit } from "../../../access/penalties.ts"
+import type { Tarpit } from "../../../access/temporary-bans.ts"
 import type { Refusals } from "../../../gateway/ports.ts"
 import { refusalIn, refuse, refuseIn } from "../answer.ts"
 import { connectionOf, type HttpEnvironment, type HttpLog } from "../ports.ts"

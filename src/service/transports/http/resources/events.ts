@@ -30,7 +30,7 @@ export const getEvents: Endpoint = {
     },
   },
   refusals: ["INVALID_PARAMS"],
-  respond(c, { operations, after, passed, place }, caller) {
+  respond(c, { operations, after, reportGarbage, streamSlot }, caller) {
     const query = readQuery(c, EventsQuery)
     if (!query.ok) return refuse(query.failure)
     const labels = readLabels(query.value.label)
@@ -40,6 +40,6 @@ export const getEvents: Endpoint = {
     const watching = operations.watch(caller, labels.value, tell)
     if (!watching.ok) return refuse(watching.failure)
     events.owns(watching.value)
-    return eventResponse(events, { passed, place })
+    return eventResponse(events, { reportGarbage, streamSlot })
   },
 }

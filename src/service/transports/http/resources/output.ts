@@ -100,21 +100,25 @@ function wantsEvents(c: HttpContext): boolean {
 function outputEvents(
   opened: Result<OutputFeed, HttpFailure>,
   { encoding, stream, follow }: OutputQuery,
-  { after, passed, place }: RoutePorts,
+  { after, reportGarbage, streamSlot }: RoutePorts,
 ): Response {
   if (!opened.ok) return refuse(opened.failure)
   const feed = opened.value
   const headers = factsOf(feed)
   const untilSequence = follow ? null : feed.record().transcript.end.sequence
   const options = { encoding, stream: stream ?? null, untilSequence }
-  return eventResponse(new OutputEvents(feed, options, after), { passed, place }, headers)
+  return eventResponse(
+    new OutputEvents(feed, options, after),
+    { reportGarbage, streamSlot },
+    headers,
+  )
 }
 
 async function rawOutput(
   id: string,
   { from, stream = "stdout", follow }: OutputQuery,
   caller: Caller,
-  { operations, passed, place }: RoutePorts,
+  { operations, reportGarbage, streamSlot }: RoutePorts,
 ): Promise<Response> {
   const end = follow ? ok(null) : await presentEnd(id, caller, operations)
   if (!end.ok) return refuse(end.failure)
@@ -132,7 +136,7 @@ async function rawOutput(
   }
   const begun = output.begin()
   if (!begun.ok) return refuse(begun.failure, headers)
-  const response = new Response(pulledBody(output, { passed, place }), {
+  const response = new Response(pulledBody(output, { reportGarbage, streamSlot }), {
     headers: { ...headers, "Content-Type": "application/octet-stream" },
   })
   owned.move() // the body disposes it

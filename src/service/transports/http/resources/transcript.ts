@@ -30,7 +30,7 @@ export const getTranscript: Endpoint = {
     },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "EXPIRED"],
-  async respond(c, { operations, passed, place }, caller) {
+  async respond(c, { operations, reportGarbage, streamSlot }, caller) {
     const id = readExecutionId(c)
     if (!id.ok) return refuse(id.failure)
     const query = readQuery(c, TranscriptQuery)
@@ -44,7 +44,7 @@ export const getTranscript: Endpoint = {
     if (ended || bytesIn(first.value) >= params.limit_bytes) return Response.json(first.value)
     const headers = { "Content-Type": "application/json" }
     const page = new TranscriptPage(first.value, params, readPart)
-    return new Response(pulledBody(page, { passed, place }), { headers })
+    return new Response(pulledBody(page, { reportGarbage, streamSlot }), { headers })
   },
 }
 

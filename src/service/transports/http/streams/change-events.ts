@@ -1,5 +1,5 @@
 import type { ExecutionRecord } from "../../../../execution/record.ts"
-import { Bell } from "../../../../lib/bell.ts"
+import { AutoResetEvent } from "../../../../lib/auto-reset-event.ts"
 import { viewOf } from "../../../../protocol/execution-view.ts"
 import type { After } from "../ports.ts"
 import { eventPiece, heartbeat, heartbeatMs, openingPiece, type Pieces } from "./pulled-body.ts"
@@ -10,7 +10,7 @@ const mostWaiting = 1000
 /** Changes of state as server-sent events. */
 export class ChangeEvents implements Pieces {
   readonly #waiting: ExecutionRecord[] = []
-  readonly #bell = new Bell()
+  readonly #wakeUp = new AutoResetEvent()
   readonly #after: After
   readonly #isStillGood: () => boolean
   #watching: Disposable | null = null
@@ -36,14 +36,14 @@ export class ChangeEvents implements Pieces {
     let isSilent = false
     using _silence = this.#after(heartbeatMs, () => {
       isSilent = true
-      this.#bell.ring()
+      this.#wakeUp.set()
     })
     while (!this.#isDisposed) {
       if (this.#isBehind) throw new Error(`the reader is ${mostWaiting} changes behind`)
       const record = this.#waiting.shift()
       if (record !== undefined) return eventPiece({ event: "state", data: viewOf(record) })
       if (isSilent) return this.#isStillGood() ? heartbeat : null
-      await this.#bell.rung()
+      await this.#wakeUp.wait()
     }
     return null
   }
@@ -53,7 +53,7 @@ export class ChangeEvents implements Pieces {
     this.#isDisposed = true
     this.#waiting.length = 0
     this.#watching?.[Symbol.dispose]()
-    this.#bell.ring()
+    this.#wakeUp.set()
   }
 
   changed(record: ExecutionRecord): void {
@@ -61,6 +61,6 @@ export class ChangeEvents implements Pieces {
     this.#isBehind = this.#waiting.length >= mostWaiting
     if (this.#isBehind) this.#waiting.length = 0
     else this.#waiting.push(record)
-    this.#bell.ring()
+    this.#wakeUp.set()
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises"
-import { Bell } from "../../../../lib/bell.ts"
+import { AutoResetEvent } from "../../../../lib/auto-reset-event.ts"
 import type { FeedEvent, OutputFeed, OutputForm } from "../../../gateway/ports.ts"
 
 // A flood on a fast socket never has to wait: without a pause, nobody else would get a turn.
@@ -15,7 +15,7 @@ export type WalkOptions = {
 export class FeedWalk implements Disposable {
   readonly feed: OutputFeed
   readonly #options: WalkOptions
-  readonly #bell = new Bell()
+  readonly #wakeUp = new AutoResetEvent()
   readonly #owned = new DisposableStack()
   #events = 0
   #isWoken = false
@@ -23,7 +23,7 @@ export class FeedWalk implements Disposable {
   constructor(feed: OutputFeed, options: WalkOptions) {
     this.feed = this.#owned.use(feed)
     this.#options = options
-    this.#owned.use(feed.onAdvance(() => this.#bell.ring()))
+    this.#owned.use(feed.onAdvance(() => this.#wakeUp.set()))
   }
 
   /** The next event; null when there will be none, also because the walk was disposed. */
@@ -39,7 +39,7 @@ export class FeedWalk implements Disposable {
       const event = this.take()
       if (event !== null) return event
       if (this.#options.untilSequence !== null) return null
-      await this.#bell.rung()
+      await this.#wakeUp.wait()
     }
   }
 
@@ -52,7 +52,7 @@ export class FeedWalk implements Disposable {
   /** Interrupts `next`, or the one after: it answers `woken`. */
   wake(): void {
     this.#isWoken = true
-    this.#bell.ring()
+    this.#wakeUp.set()
   }
 
   /** How many bytes of what was just delivered lie behind the end. */
@@ -64,7 +64,7 @@ export class FeedWalk implements Disposable {
 
   [Symbol.dispose](): void {
     this.#owned.dispose()
-    this.#bell.ring()
+    this.#wakeUp.set()
   }
 
   #isPastEnd(event: FeedEvent): boolean {

@@ -1,7 +1,7 @@
-import type { Passed } from "../ports.ts"
+import type { ReportGarbage } from "../ports.ts"
 
 /** What a body needs beside its pieces; it takes the place over, and gives it back at its end. */
-export type Streaming = { passed: Passed; place: DisposableStack }
+export type Streaming = { reportGarbage: ReportGarbage; streamSlot: DisposableStack }
 
 /** What a response consists of, one piece at a time; null is the end. Disposed, it says null. */
 export interface Pieces extends Disposable {
@@ -15,9 +15,9 @@ export interface Pieces extends Disposable {
  */
 export function pulledBody(
   pieces: Pieces,
-  { passed, place }: Streaming,
+  { reportGarbage, streamSlot }: Streaming,
 ): ReadableStream<Uint8Array> {
-  const taken = place.move()
+  const taken = streamSlot.move()
   const end = () => {
     pieces[Symbol.dispose]()
     taken.dispose()
@@ -28,7 +28,7 @@ export function pulledBody(
         try {
           const piece = await pieces.next()
           if (piece !== null) {
-            passed(piece.length)
+            reportGarbage(piece.length)
             return controller.enqueue(piece)
           }
           end()

@@ -6,7 +6,7 @@ import type { OutputChunk } from "../../../../protocol/methods.ts"
 import type { McpScope } from "../ports.ts"
 import { FoundLines } from "./found-lines.ts"
 import { added, type Missing, mostReadBytes, readOutput } from "./output-page.ts"
-import { type LinePlace, SearchedLines, Slices } from "./searched-lines.ts"
+import { type LinePosition, SearchedLines, Slices } from "./searched-lines.ts"
 
 export type SearchRequest = {
   executionId: string
@@ -42,7 +42,7 @@ export function searchOutput(
   request: SearchRequest,
 ): Promise<Result<SearchResult, Failure>> {
   // Whoever searches much waits for itself.
-  return scope.searches.take(scope.caller, () => search(scope, request))
+  return scope.searches.run(scope.caller, () => search(scope, request))
 }
 
 async function search(
@@ -70,7 +70,7 @@ async function search(
       searchedBytes += piece.bytes.length
       for await (const line of isWanted ? lines.look(piece) : []) {
         found.add(line)
-        if (found.length >= mostBytes) return stopAt(lines.place(line.after), false)
+        if (found.length >= mostBytes) return stopAt(lines.position(line.after), false)
       }
       before = chunk.next
     }
@@ -80,18 +80,18 @@ async function search(
       return result(next, true, true)
     }
     const end = { cursor: next, offset: 0, sequence: read.value.sequence ?? 0 }
-    if (!more) return stopAt(lines.place(end), true)
+    if (!more) return stopAt(lines.position(end), true)
     const isLate = scope.monotonicMs() - startedMs > longestMs
     if (searchedBytes < mostSearchedBytes && !isLate && !signal.aborted) continue
     // A line that is longer than all that may be looked at ends here.
     if (lines.completed === 0) for (const line of lines.endAll()) found.add(line)
-    return stopAt(lines.place(end), false)
+    return stopAt(lines.position(end), false)
   }
 
-  async function stopAt(place: LinePlace, isComplete: boolean) {
-    const exact = await cursorAt(scope, executionId, place)
+  async function stopAt(position: LinePosition, isComplete: boolean) {
+    const exact = await cursorAt(scope, executionId, position)
     if (!exact.ok) return exact
-    const suffix = place.known === 0 ? "" : `~${place.known}`
+    const suffix = position.known === 0 ? "" : `~${position.known}`
     return result(`${exact.value}${suffix}`, false, isComplete)
   }
 
@@ -104,7 +104,7 @@ async function search(
 async function cursorAt(
   scope: McpScope,
   executionId: string,
-  { cursor, offset }: LinePlace,
+  { cursor, offset }: LinePosition,
 ): Promise<Result<string, Failure>> {
   if (offset === 0) return ok(cursor)
   const read = await readOutput(scope, { executionId, from: cursor, mostBytes: offset }, "base64")

@@ -14,16 +14,16 @@ export type SearchedLine = {
   isMatch: boolean
   /** Its first bytes: as much as is ever shown. */
   head: Uint8Array
-  after: Place
+  after: OutputPosition
 }
 
 /** So many bytes after a cursor. */
-type Place = { cursor: string; offset: number; sequence: number }
+type OutputPosition = { cursor: string; offset: number; sequence: number }
 
 /** Where to go on, and how many of the lines that end after it were looked at already. */
-export type LinePlace = Place & { known: number }
+export type LinePosition = OutputPosition & { known: number }
 
-type Unfinished = { scan: LineScan; head: number[]; start: Place; completedBefore: number }
+type Unfinished = { scan: LineScan; head: number[]; start: OutputPosition; completedBefore: number }
 
 const lineEnd = 0x0a
 const mostHeadBytes = 1600
@@ -51,8 +51,8 @@ export class SearchedLines {
     let start = 0
     while (start < bytes.length) {
       const end = bytes.indexOf(lineEnd, start)
-      const place = { cursor: before, offset: start, sequence: sequence + start }
-      const line = (this.#unfinished[stream] ??= this.#begin(place))
+      const position = { cursor: before, offset: start, sequence: sequence + start }
+      const line = (this.#unfinished[stream] ??= this.#begin(position))
       await this.#scan(line, bytes.subarray(start, end < 0 ? bytes.length : end))
       if (end < 0) return
       start = end + 1
@@ -63,8 +63,8 @@ export class SearchedLines {
   }
 
   /** Where the first unfinished line begins, or the given place if there is none before it. */
-  place(stop: Place): LinePlace {
-    let first: LinePlace = { ...stop, known: 0 }
+  position(stop: OutputPosition): LinePosition {
+    let first: LinePosition = { ...stop, known: 0 }
     for (const line of [this.#unfinished.stdout, this.#unfinished.stderr]) {
       if (line === null || line.start.sequence >= first.sequence) continue
       first = { ...line.start, known: this.completed - line.completedBefore }
@@ -88,7 +88,7 @@ export class SearchedLines {
     this.#unfinished.stderr = null
   }
 
-  #begin(start: Place): Unfinished {
+  #begin(start: OutputPosition): Unfinished {
     return { scan: this.#pattern.begin(), head: [], start, completedBefore: this.completed }
   }
 
@@ -100,7 +100,7 @@ export class SearchedLines {
     }
   }
 
-  #end(stream: StreamName, { scan, head }: Unfinished, after: Place): SearchedLine {
+  #end(stream: StreamName, { scan, head }: Unfinished, after: OutputPosition): SearchedLine {
     this.#unfinished[stream] = null
     this.completed += 1
     return { isMatch: scan.end(), head: Uint8Array.from(head), after }

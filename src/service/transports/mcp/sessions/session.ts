@@ -17,7 +17,7 @@ import { Listens, mostListens } from "./listens.ts"
 import { type McpSocket, SocketTransport } from "./socket-transport.ts"
 
 /** How fast it may send; see `MessagePace`. */
-export interface McpPace {
+export interface McpRateLimiter {
   next(nowMs: number): { kind: "pass" } | { kind: "too-fast" | "flood"; refusal: Failure }
 }
 
@@ -25,8 +25,8 @@ export type McpSessionOptions = {
   id: string
   caller: Caller
   socket: McpSocket
-  pace: McpPace
-  passed: (length: number) => void
+  rateLimiter: McpRateLimiter
+  reportGarbage: (length: number) => void
   /** It does not stop sending too fast, and is cut off. */
   flooded: () => void
   extend?: ((server: Server, era: McpEra) => void) | undefined
@@ -54,9 +54,9 @@ export class McpSession implements Disposable {
     this.caller = options.caller
     this.#ports = ports
     this.#options = options
-    const { passed } = options
+    const { reportGarbage } = options
     const settled = (id: string | number) => this.#listens.end(id)
-    this.#transport = new SocketTransport(options.socket, { passed, settled })
+    this.#transport = new SocketTransport(options.socket, { reportGarbage, settled })
     const scope: McpScope = { ...ports, caller: options.caller }
     this.#updates = new ResourceUpdates(scope, (uri) => {
       this.#untold.add(uri)
@@ -83,9 +83,9 @@ export class McpSession implements Disposable {
 
   async receive(text: string): Promise<void> {
     if (this.#isClosed) return
-    const pace = this.#options.pace.next(performance.now())
-    if (pace.kind === "flood") {
-      this.#cutOff(pace.refusal)
+    const decision = this.#options.rateLimiter.next(performance.now())
+    if (decision.kind === "flood") {
+      this.#cutOff(decision.refusal)
       return
     }
     const message = readMessage(text)
@@ -96,7 +96,7 @@ export class McpSession implements Disposable {
     const id = "id" in message.value ? (message.value.id ?? null) : null
     const isRequest = "method" in message.value && id !== null
     const isFull = isRequest && this.#transport.requestsUnderWay >= mostRequests
-    const refusal = pace.kind === "too-fast" ? pace.refusal : isFull ? tooManyAtOnce : null
+    const refusal = decision.kind === "too-fast" ? decision.refusal : isFull ? tooManyAtOnce : null
     if (refusal !== null) {
       this.#refuse(id, refusal)
       return

@@ -12,7 +12,7 @@ export interface McpSocket {
 type RequestId = string | number
 
 export type SocketTransportEvents = {
-  passed: (length: number) => void
+  reportGarbage: (length: number) => void
   /** A request has its answer, or does not get one any more. */
   settled: (id: RequestId) => void
 }
@@ -82,7 +82,7 @@ export class SocketTransport implements Transport {
 
   write(text: string): void {
     if (this.#isClosed) return
-    this.#events.passed(text.length)
+    this.#events.reportGarbage(text.length)
     if (this.#socket.send(text) === -1) this.#room ??= Promise.withResolvers()
   }
 

@@ -132,19 +132,19 @@ describe("reading from the start", () => {
         const budget = { bytes: 8 * 1024 * 1024, lines: null, policy: "block" as const }
         using writer = transcripts.store.create(executionId, budget, () => {})
         let announced = writer.facts()
-        let place = start
+        let position = start
         let text = ""
 
         for (const piece of output) {
           write(writer, [piece])
           if (announces.next().value === true) announced = writer.facts()
-          const pieces = piecesFrom(transcripts.reader, place, announced)
+          const pieces = piecesFrom(transcripts.reader, position, announced)
           text += textOf(pieces)
-          place = pieces.at(-1)?.next ?? place
+          position = pieces.at(-1)?.next ?? position
           expect(text.length).toBe(announced.end.sequence)
         }
 
-        text += textOf(piecesFrom(transcripts.reader, place, writer.facts()))
+        text += textOf(piecesFrom(transcripts.reader, position, writer.facts()))
         expect(text === written(output)).toBe(true)
       }),
       { numRuns: 60 },
@@ -275,12 +275,12 @@ describe("a place at the end of a segment that was forgotten before the reader w
     const budget = { bytes: 1024, lines: null, policy: "block" as const }
     using writer = transcripts.store.create(executionId, budget, () => {})
     writer.append("stdout", bytesOf("first".padEnd(60)), noon)
-    const place = piecesFrom(transcripts.reader, start, writer.facts()).at(-1)?.next ?? start
+    const position = piecesFrom(transcripts.reader, start, writer.facts()).at(-1)?.next ?? start
     writer.append("stdout", bytesOf("second".padEnd(60)), noon)
     const stale = writer.facts()
-    writer.forgetBefore(place)
+    writer.forgetBefore(position)
 
-    const outcome = transcripts.reader.read(executionId, place, stale)
+    const outcome = transcripts.reader.read(executionId, position, stale)
 
     expect(writer.facts().start.segment).toBe(1)
     expect(outcome).toMatchObject({ kind: "piece", piece: { sequence: 60 } })

@@ -20,8 +20,8 @@ function tailOf(text: string, lines: number, budget = roomy): string {
   writer.append("stdout", bytesOf(text), noon)
   writer.appendResize({ cols: 80, rows: 24 }, noon)
   const facts = writer.facts()
-  const place = transcripts.reader.tail(executionId, facts, { lines })
-  return textOf(piecesFrom(transcripts.reader, place, facts))
+  const position = transcripts.reader.tail(executionId, facts, { lines })
+  return textOf(piecesFrom(transcripts.reader, position, facts))
 }
 
 describe("the tail", () => {
@@ -66,12 +66,12 @@ describe("the tail", () => {
         writer.appendResize({ cols: 80, rows: 24 }, noon)
         const facts = writer.facts()
 
-        const place = transcripts.reader.tail(executionId, facts, { bytes })
+        const position = transcripts.reader.tail(executionId, facts, { bytes })
 
         const from = Math.max(0, any.length - bytes)
-        expect(textOf(piecesFrom(transcripts.reader, place, facts))).toBe(any.slice(from))
-        expect(place.sequence).toBe(from)
-        expect(place.lines).toBe(any.slice(0, from).split("\n").length - 1)
+        expect(textOf(piecesFrom(transcripts.reader, position, facts))).toBe(any.slice(from))
+        expect(position.sequence).toBe(from)
+        expect(position.lines).toBe(any.slice(0, from).split("\n").length - 1)
       }),
       { numRuns: 150 },
     )
@@ -84,9 +84,9 @@ describe("the tail", () => {
       writer.append(count % 2 === 0 ? "stdout" : "stderr", bytesOf("ten bytes\n"), noon)
     }
 
-    const place = transcripts.reader.tail(executionId, writer.facts(), { lines: 7 })
+    const position = transcripts.reader.tail(executionId, writer.facts(), { lines: 7 })
 
-    expect(place).toMatchObject({ lines: 43, sequence: 430, inside: 0 })
+    expect(position).toMatchObject({ lines: 43, sequence: 430, inside: 0 })
   })
 
   test("is all that is kept where that is less", () => {
@@ -97,9 +97,9 @@ describe("the tail", () => {
       writer.append("stdout", bytesOf("ten bytes\n"), noon)
 
     const facts = writer.facts()
-    const place = transcripts.reader.tail(executionId, facts, { lines: 400 })
+    const position = transcripts.reader.tail(executionId, facts, { lines: 400 })
 
-    expect(place).toEqual({ ...facts.start, inside: 0 })
+    expect(position).toEqual({ ...facts.start, inside: 0 })
   })
 })
 

@@ -117,7 +117,7 @@ function opened() {
     if ("id" in message) begun.push(message.id)
   }
   const transport = new SocketTransport(socket, {
-    passed: () => undefined,
+    reportGarbage: () => undefined,
     settled: () => undefined,
   })
   Object.assign(transport, { onmessage })

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net"
 import { createServer, type Server, type TLSSocket, type TlsOptions } from "node:tls"
 import { errnoOf } from "../../../lib/errno.ts"
 import { networkOf } from "../../../lib/tcp-ends.ts"
-import { type SeatLimits, Seats } from "./address-limits.ts"
+import { type ConnectionLimits, TotalConnectionLimiter } from "./connection-limiter.ts"
 import { subjectName } from "./subject-name.ts"
 import type { TlsMaterial } from "./tls-material.ts"
 
@@ -22,22 +22,22 @@ export type End = { address: string; port: number }
 
 export type TlsRefusal = End & {
   /**
-   * `full`: for want of places here, and not for anything the client did. `stranger`: it came to
-   * the plain server, past TLS.
+   * `full`: because of our connection limits, not for anything the client did. `stranger`: it
+   * came to the plain server, past TLS.
    */
   kind: "handshake" | "full" | "stranger"
   why: string
 }
 
-export type TlsFrontOptions = SeatLimits & {
+export type TlsTerminatorOptions = ConnectionLimits & {
   /** Where the plain server listens on 127.0.0.1 that gets what was decrypted. */
   innerPort: number
   material: TlsMaterial
   handshakeMs?: number
   onRefused(refusal: TlsRefusal): void
   /** Whom nobody listens to for now. */
-  isBarred?(address: string): boolean
-  /** On loopback, whose places a connection takes: everybody there has the same address. */
+  isBlocked?(address: string): boolean
+  /** On loopback, whose limit a connection counts against: everybody there has the same address. */
   userOf?(peer: End, local: End): string | null
 }
 
@@ -59,18 +59,18 @@ const defaultHandshakeMs = 10_000
  * server tells nobody whose certificate it has seen, and keeps the certificate it began with. The
  * plain server asks `peerOf` who comes from a port: it is told before the first byte reaches it.
  */
-export class TlsFront implements Disposable {
-  readonly #options: TlsFrontOptions
+export class TlsTerminator implements Disposable {
+  readonly #options: TlsTerminatorOptions
   readonly #servers = new Set<Server>()
   readonly #connections = new Map<TLSSocket, End>()
   readonly #peers = new Map<number, TlsPeer>()
-  readonly #seats: Seats
+  readonly #connectionLimiter: TotalConnectionLimiter
   #material: TlsMaterial
 
-  constructor(options: TlsFrontOptions) {
+  constructor(options: TlsTerminatorOptions) {
     this.#options = options
     this.#material = options.material
-    this.#seats = new Seats(options)
+    this.#connectionLimiter = new TotalConnectionLimiter(options)
   }
 
   get connections(): number {
@@ -98,7 +98,7 @@ export class TlsFront implements Disposable {
       rejectUnauthorized: true,
       handshakeTimeout: this.#options.handshakeMs ?? defaultHandshakeMs,
     })
-    server.on("connection", (socket: TLSSocket) => this.#seat(socket))
+    server.on("connection", (socket: TLSSocket) => this.#slot(socket))
     server.on("tlsClientError", (error, socket) => this.#handshakeFailed(socket, error))
     server.on("secureConnection", (socket) => this.#admit(socket))
     const { promise, resolve, reject } = Promise.withResolvers<number>()
@@ -127,22 +127,22 @@ export class TlsFront implements Disposable {
     for (const socket of this.#connections.keys()) socket.destroy()
   }
 
-  /** From the first packet on: one that never says hello takes a place as well. */
-  #seat(socket: TLSSocket): void {
+  /** From the first packet on: one that never says hello counts as well. */
+  #slot(socket: TLSSocket): void {
     const end = endOf(socket)
     socket.on("error", () => undefined) // what is to be done then, `close` does
-    if (this.#options.isBarred?.(end.address) === true) {
+    if (this.#options.isBlocked?.(end.address) === true) {
       socket.destroy()
       return
     }
     const user = this.#options.userOf?.(end, localEndOf(socket)) ?? null
     const whose = user ?? networkOf(end.address)
-    const seat = this.#seats.take(whose)
-    if (typeof seat === "string") return this.#refuse(socket, end, "full", seat)
+    const slot = this.#connectionLimiter.acquire(whose)
+    if (typeof slot === "string") return this.#refuse(socket, end, "full", slot)
     this.#connections.set(socket, end)
     socket.once("close", () => {
       this.#connections.delete(socket)
-      seat[Symbol.dispose]()
+      slot[Symbol.dispose]()
     })
   }
 
@@ -154,7 +154,7 @@ export class TlsFront implements Disposable {
   #handshakeFailed(socket: TLSSocket, error: Error): void {
     const why = errnoOf(error) ?? error.message
     const end = this.#connections.get(socket)
-    // One without a seat has been refused already, and one that left of itself is not.
+    // One without a slot has been refused already, and one that left of itself is not.
     if (end === undefined || why === "ECONNRESET") socket.destroy()
     else this.#refuse(socket, end, "handshake", why)
   }

@@ -8,32 +8,32 @@ import type { Answer } from "../ports.ts"
 const mostWaiting = 256
 const longestPauseMs = 50
 
-type Line = { waiting: number; last: Promise<void> }
+type PrincipalQueue = { waiting: number; last: Promise<void> }
 
 /**
  * Reads that keep this process busy for milliseconds: lists, transcripts, their verification. Those
  * of one principal come one after another, with a pause as long as each took. So whoever asks for
  * much, by however many connections, leaves half of the time to others, and waits for itself.
  */
-export class ReadTurns {
-  readonly #lines = new Map<string, Line>()
+export class ReadScheduler {
+  readonly #queues = new Map<string, PrincipalQueue>()
 
-  async take<Value>(caller: Caller, read: () => Answer<Value>): Answer<Value> {
+  async run<Value>(caller: Caller, read: () => Answer<Value>): Answer<Value> {
     const { principal } = caller
-    const line = this.#lines.get(principal) ?? { waiting: 0, last: Promise.resolve() }
-    if (line.waiting >= mostWaiting) return fail(tooMany)
-    this.#lines.set(principal, line)
+    const queue = this.#queues.get(principal) ?? { waiting: 0, last: Promise.resolve() }
+    if (queue.waiting >= mostWaiting) return fail(tooMany)
+    this.#queues.set(principal, queue)
     const { promise, resolve } = Promise.withResolvers<void>()
-    const before = line.last
-    line.last = promise
-    line.waiting += 1
+    const before = queue.last
+    queue.last = promise
+    queue.waiting += 1
     await before
     const startedMs = performance.now()
     try {
       return caller.isGone?.() === true ? fail(nobodyWaits) : await read()
     } finally {
-      line.waiting -= 1
-      if (line.waiting === 0) this.#lines.delete(principal)
+      queue.waiting -= 1
+      if (queue.waiting === 0) this.#queues.delete(principal)
       void pause(performance.now() - startedMs).then(resolve)
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { ok } from "../../../../src/lib/result.ts"
-import { ReadTurns } from "../../../../src/service/gateway/operations/read-turns.ts"
+import { ReadScheduler } from "../../../../src/service/gateway/operations/read-scheduler.ts"
 import { bearer } from "../../../support/callers.ts"
 
 const alice = bearer("alice", "read")
@@ -8,7 +8,7 @@ const bob = bearer("bob", "read")
 
 describe("reads of one principal", () => {
   test("come one after another, in their order, and fail alone", async () => {
-    const turns = new ReadTurns()
+    const reads = new ReadScheduler()
     const order: string[] = []
     let underWay = 0
     const read = (name: string) => async () => {
@@ -22,7 +22,7 @@ describe("reads of one principal", () => {
     }
 
     const answers = await Promise.allSettled(
-      ["a", "b", "c"].map((name) => turns.take(alice, read(name))),
+      ["a", "b", "c"].map((name) => reads.run(alice, read(name))),
     )
 
     expect(order).toEqual(["a", "b", "c"])
@@ -30,20 +30,20 @@ describe("reads of one principal", () => {
   })
 
   test("do not wait for another's", async () => {
-    const turns = new ReadTurns()
+    const reads = new ReadScheduler()
     const { promise, resolve } = Promise.withResolvers<void>()
-    const slow = turns.take(alice, async () => {
+    const slow = reads.run(alice, async () => {
       await promise
       return ok("slow")
     })
 
-    expect(await turns.take(bob, async () => ok("at once"))).toEqual(ok("at once"))
+    expect(await reads.run(bob, async () => ok("at once"))).toEqual(ok("at once"))
     resolve()
     expect(await slow).toEqual(ok("slow"))
   })
 
   test("past 256 that wait are refused, and those of who is gone are not done", async () => {
-    const turns = new ReadTurns()
+    const reads = new ReadScheduler()
     const { promise, resolve } = Promise.withResolvers<void>()
     let done = 0
     const read = async () => {
@@ -53,13 +53,13 @@ describe("reads of one principal", () => {
     }
     const gone = { ...alice, isGone: () => true }
     const waiting = Array.from({ length: 256 }, (_, nth) =>
-      turns.take(nth % 2 === 0 ? alice : gone, read),
+      reads.run(nth % 2 === 0 ? alice : gone, read),
     )
 
-    expect(await turns.take(alice, read)).toMatchObject({ failure: { reason: "RATE_LIMITED" } })
+    expect(await reads.run(alice, read)).toMatchObject({ failure: { reason: "RATE_LIMITED" } })
     resolve()
     await Promise.all(waiting)
     expect(done).toBe(128)
-    expect((await turns.take(alice, read)).ok).toBe(true)
+    expect((await reads.run(alice, read)).ok).toBe(true)
   })
 })

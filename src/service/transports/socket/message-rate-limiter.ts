@@ -1,14 +1,14 @@
 import { TokenBucket } from "../../../lib/token-bucket.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 
-export type Pace =
+export type RateDecision =
   | { kind: "pass" }
   | { kind: "too-fast"; refusal: Failure }
   /** It was told so often that it does not listen: to answer on would only feed it. */
   | { kind: "flood"; refusal: Failure }
 
 /** How fast one client may send, and how often it is told that this was too fast. */
-export class MessagePace {
+export class MessageRateLimiter {
   readonly #messages: TokenBucket
   readonly #refusals: TokenBucket
 
@@ -17,7 +17,7 @@ export class MessagePace {
     this.#refusals = new TokenBucket({ perSecond, burst: perSecond * 10 }, nowMs)
   }
 
-  next(nowMs: number): Pace {
+  next(nowMs: number): RateDecision {
     const retry_after = this.#messages.take(nowMs)
     if (retry_after === 0) return { kind: "pass" }
     const isFlood = this.#refusals.take(nowMs) > 0

@@ -1,30 +1,30 @@
-import { HeldBy } from "../../../../lib/held-by.ts"
 import { fail, ok, type Result } from "../../../../lib/result.ts"
+import { UsageCounter } from "../../../../lib/usage-counter.ts"
 import { type Failure, failure } from "../../../../protocol/failure.ts"
 import type { Caller } from "../../../access/caller.ts"
 import { isAdmin } from "../../../access/permission.ts"
 
 export type StreamLimits = { maxStreams: number; maxStreamsPerPrincipal: number }
 
-/** Answers that may go on for hours: so many at once, and so many of one principal. */
-export class StreamPlaces {
+/** Limits long-lived responses: all together, and those of one principal. */
+export class StreamLimiter {
   readonly #limits: StreamLimits
-  readonly #taken = new HeldBy()
+  readonly #open = new UsageCounter()
 
   constructor(limits: StreamLimits) {
     this.#limits = limits
   }
 
-  /** A place, given back when it is disposed, once. */
-  take(caller: Caller): Result<DisposableStack, Failure> {
+  /** A slot for one stream, released by disposing it. */
+  acquire(caller: Caller): Result<DisposableStack, Failure> {
     const { maxStreams, maxStreamsPerPrincipal } = this.#limits
     const { principal } = caller
-    const own = this.#taken.of(principal)
+    const own = this.#open.of(principal)
     if (!isAdmin(caller) && own >= maxStreamsPerPrincipal) {
       return refused(`${principal} has ${own} streams open already`)
     }
-    if (this.#taken.total >= maxStreams) return refused(`All ${maxStreams} streams are taken`)
-    return ok(this.#taken.hold(principal))
+    if (this.#open.total >= maxStreams) return refused(`All ${maxStreams} streams are taken`)
+    return ok(this.#open.acquire(principal))
   }
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
-import { LoopShare } from "../../src/lib/loop-share.ts"
+import { EventLoopBudget } from "../../src/lib/event-loop-budget.ts"
 
 /** An event loop that turns when it is told to. */
 function stage(perTurn: number) {
   let due: (() => void) | null = null
   const log: string[] = []
-  const share = new LoopShare(perTurn, (run) => {
+  const budget = new EventLoopBudget(perTurn, (run) => {
     due = run
   })
   const turn = () => {
@@ -18,14 +18,14 @@ function stage(perTurn: number) {
     log.push(name)
     return cost
   }
-  return { share, turn, work, done: () => log.splice(0), isTurnDue: () => due !== null }
+  return { budget, turn, work, done: () => log.splice(0), isTurnDue: () => due !== null }
 }
 
 describe("a turn of the loop", () => {
   test("does at once what it has an allowance for, and the rest in later turns, in order", () => {
-    const { share, turn, work, done } = stage(10)
+    const { budget, turn, work, done } = stage(10)
 
-    for (const name of ["a", "b", "c", "d", "e"]) share.soon(work(name, 5))
+    for (const name of ["a", "b", "c", "d", "e"]) budget.run(work(name, 5))
 
     expect(done()).toEqual(["a", "b"])
     expect(turn()).toEqual(["c", "d"])
@@ -33,56 +33,56 @@ describe("a turn of the loop", () => {
   })
 
   test("does one that takes more than the allowance, and no other", () => {
-    const { share, turn, work, done } = stage(10)
+    const { budget, turn, work, done } = stage(10)
 
-    share.soon(work("large", 100))
-    share.soon(work("small", 1))
+    budget.run(work("large", 100))
+    budget.run(work("small", 1))
 
     expect(done()).toEqual(["large"])
     expect(turn()).toEqual(["small"])
   })
 
   test("lets who comes back wait behind those who waited", () => {
-    const { share, turn, work } = stage(10)
+    const { budget, turn, work } = stage(10)
     const again = (name: string) => () => {
-      share.later(again(name))
+      budget.runNextTurn(again(name))
       return work(name, 10)()
     }
 
-    for (const name of ["a", "b", "c"]) share.later(again(name))
+    for (const name of ["a", "b", "c"]) budget.runNextTurn(again(name))
 
     const order = Array.from({ length: 6 }, turn)
     expect(order.flat()).toEqual(["a", "b", "c", "a", "b", "c"])
   })
 
   test("is over for who is at work and asks for more", () => {
-    const { share, turn, work, done } = stage(10)
+    const { budget, turn, work, done } = stage(10)
     const endless = () => {
-      share.soon(endless)
+      budget.run(endless)
       return work("a", 10)()
     }
 
-    share.soon(endless)
+    budget.run(endless)
 
     expect(done()).toEqual(["a"])
     expect(turn()).toEqual(["a"])
   })
 
   test("does nothing of what is for later, even if nobody else waits", () => {
-    const { share, turn, work, done } = stage(10)
+    const { budget, turn, work, done } = stage(10)
 
-    share.later(work("a", 1))
+    budget.runNextTurn(work("a", 1))
 
     expect(done()).toEqual([])
     expect(turn()).toEqual(["a"])
   })
 
   test("that one work breaks is followed by one for the others", () => {
-    const { share, turn, work } = stage(10)
-    share.later(() => {
+    const { budget, turn, work } = stage(10)
+    budget.runNextTurn(() => {
       throw new Error("broken")
     })
-    share.later(work("a", 1))
+    budget.runNextTurn(work("a", 1))
 
     expect(turn).toThrow("broken")
 
@@ -90,16 +90,16 @@ describe("a turn of the loop", () => {
   })
 
   test("is asked for only while somebody waits", () => {
-    const { share, turn, work, isTurnDue } = stage(10)
-    share.later(work("a", 1))
+    const { budget, turn, work, isTurnDue } = stage(10)
+    budget.runNextTurn(work("a", 1))
     turn()
     expect(isTurnDue()).toBe(false)
 
-    share.soon(work("b", 10))
+    budget.run(work("b", 10))
     turn() // what was used is given back
     expect(isTurnDue()).toBe(false)
 
-    share.soon(work("c", 1))
+    budget.run(work("c", 1))
     expect(turn()).toEqual(["c"])
   })
 })

@@ -1,11 +1,11 @@
 import { ok, type Result } from "../../../lib/result.ts"
 import { isLoopbackAddress, type TcpEnds } from "../../../lib/tcp-ends.ts"
-import { Knocks } from "./address-limits.ts"
-import { type End, TlsFront, type TlsPeer, type TlsRefusal } from "./tls-front.ts"
+import { HandshakeFailures } from "./connection-limiter.ts"
 import { readTlsMaterial, type TlsFiles, type TlsMaterial } from "./tls-material.ts"
 import { type TlsLog, TlsRotation } from "./tls-rotation.ts"
+import { type End, type TlsPeer, type TlsRefusal, TlsTerminator } from "./tls-terminator.ts"
 
-export type TlsDoorOptions = {
+export type TlsListenerOptions = {
   files: TlsFiles
   innerPort: number
   log: TlsLog
@@ -15,45 +15,45 @@ export type TlsDoorOptions = {
   expires: (at: Date) => void
 }
 
-export type TlsDoor = Disposable & {
+export type TlsListener = Disposable & {
   listenOn(host: string, port: number): Promise<number>
   peerOf(inner: End): TlsPeer | null
 }
 
-const seats = { mostConnections: 4096, mostConnectionsPerAddress: 1024 }
+const connectionLimits = { mostConnections: 4096, mostConnectionsPerAddress: 1024 }
 
-/** A front that follows its certificate files, and says in the log whom it turned away. */
-export function openTlsDoor(options: TlsDoorOptions): Result<TlsDoor, string> {
+/** Terminates TLS, reloads changed certificate files, and logs refused connections. */
+export function openTlsListener(options: TlsListenerOptions): Result<TlsListener, string> {
   const { files, innerPort, log } = options
   const material = readTlsMaterial(files)
   if (!material.ok) return material
   const parts = new DisposableStack()
   const refusals = parts.use(refusalTally(log))
-  const knocks = new Knocks(() => performance.now())
-  const front = parts.use(
-    new TlsFront({
-      ...seats,
+  const failures = new HandshakeFailures(() => performance.now())
+  const terminator = parts.use(
+    new TlsTerminator({
+      ...connectionLimits,
       innerPort,
       material: material.value,
       onRefused(refusal) {
-        if (refusal.kind === "handshake") knocks.failed(refusal.address)
+        if (refusal.kind === "handshake") failures.add(refusal.address)
         refusals.add(refusal)
         options.refused(refusal)
       },
-      isBarred: (address) => knocks.isBarred(address),
+      isBlocked: (address) => failures.isBlocked(address),
       userOf: (peer, local) =>
         isLoopbackAddress(peer.address) ? `uid ${options.uidOf({ peer, local })}` : null,
     }),
   )
   const use = (next: TlsMaterial) => {
-    front.use(next)
+    terminator.use(next)
     options.expires(next.expiresAt)
   }
   options.expires(material.value.expiresAt)
   parts.use(new TlsRotation({ files, material: material.value, use, log }))
   return ok({
-    listenOn: (host, port) => front.listenOn(host, port),
-    peerOf: (inner) => front.peerOf(inner),
+    listenOn: (host, port) => terminator.listenOn(host, port),
+    peerOf: (inner) => terminator.peerOf(inner),
     [Symbol.dispose]: () => parts.dispose(),
   })
 }
@@ -64,7 +64,7 @@ type RefusalTally = Disposable & { add: (refusal: TlsRefusal) => void }
 
 /**
  * The first refusal is told at once; in the second after it they are only counted, and the count is
- * told with the last of them. Whoever knocks a thousand times a second does not fill the log.
+ * told with the last of them. A thousand attempts a second do not fill the log.
  */
 export function refusalTally(log: TlsLog): RefusalTally {
   let last: TlsRefusal | null = null

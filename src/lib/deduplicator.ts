@@ -1,10 +1,10 @@
 type Counted<Entry> = { entry: Entry; count: number; endsMs: number }
 
 /**
- * Tells one of many: the first of a kind at once, and how many like it followed when its window is
+ * Reports the first entry of a kind at once, and how many like it followed when its window is
  * over. What is kept in the meantime is bounded by the number of kinds.
  */
-export class Repeats<Entry> {
+export class Deduplicator<Entry> {
   readonly #windowMs: number
   readonly #mostKinds: number
   readonly #windows = new Map<string, Counted<Entry>>()
@@ -19,7 +19,7 @@ export class Repeats<Entry> {
   }
 
   /** `full` when there are too many kinds to remember another one. */
-  take(kind: string, entry: Entry, nowMs: number): "first" | "counted" | "full" {
+  add(kind: string, entry: Entry, nowMs: number): "first" | "counted" | "full" {
     const window = this.#windows.get(kind)
     if (window !== undefined) {
       window.count += 1

@@ -3,7 +3,7 @@ import type { Socket } from "node:net"
 import { connect } from "node:tls"
 import { Authority } from "../../../support/certificates.ts"
 import { until } from "../../../support/until.ts"
-import { FrontStage, failure, upgradeTo } from "./front-stage.ts"
+import { FrontStage, failure, upgradeTo } from "./terminator-setup.ts"
 
 const authority = new Authority()
 
@@ -11,13 +11,13 @@ afterAll(() => authority[Symbol.dispose]())
 
 test("five hundred who never say hello are cut off, and nobody waits for them", async () => {
   await using stage = await FrontStage.open(authority, { handshakeMs: 2_000 })
-  const sockets = await Promise.all(Array.from({ length: 500 }, () => stage.knock()))
-  expect(stage.front.connections).toBe(500)
+  const sockets = await Promise.all(Array.from({ length: 500 }, () => stage.connectTcp()))
+  expect(stage.terminator.connections).toBe(500)
 
   expect(JSON.parse(await stage.ask("/"))).toMatchObject({ address: "127.0.0.1" })
 
   await Promise.all(sockets.map(gone))
-  await until("no connection", () => stage.front.connections === 0)
+  await until("no connection", () => stage.terminator.connections === 0)
   expect(stage.refusals[0]?.why).toBe("ERR_TLS_HANDSHAKE_TIMEOUT")
 })
 
@@ -27,12 +27,12 @@ test.each([
   ["half a hello, then noise", "\x16\x03\x01\x00\x10" + "x".repeat(500), /^ERR_SSL_/],
 ])("%s is refused at once", async (_, bytes, why) => {
   await using stage = await FrontStage.open(authority)
-  const socket = await stage.knock()
+  const socket = await stage.connectTcp()
 
   socket.write(Buffer.from(bytes, "latin1"))
   await gone(socket)
 
-  await until("no connection", () => stage.front.connections === 0)
+  await until("no connection", () => stage.terminator.connections === 0)
   expect(stage.refusals.map((refusal) => refusal.why)).toEqual([
     typeof why === "string" ? why : expect.stringMatching(why),
   ])
@@ -43,7 +43,7 @@ test("resets at any moment leave nothing behind", async () => {
   const hello = await helloBytes()
 
   for (const length of [0, 1, 5, 50, hello.length]) {
-    const socket = await stage.knock()
+    const socket = await stage.connectTcp()
     socket.write(hello.subarray(0, length))
     socket.resetAndDestroy()
   }
@@ -55,8 +55,8 @@ test("resets at any moment leave nothing behind", async () => {
   asking.write("POST /length HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf")
   asking.resetAndDestroy()
 
-  await until("no connection", () => stage.front.connections === 0)
-  await until("nothing carried", () => stage.front.carried === 0)
+  await until("no connection", () => stage.terminator.connections === 0)
+  await until("nothing carried", () => stage.terminator.carried === 0)
   expect(JSON.parse(await stage.ask("/"))).toMatchObject({ address: "127.0.0.1" })
 })
 
@@ -68,7 +68,7 @@ test("one address gets so many connections, all together so many", async () => {
 
   expect(few.refusals.at(-1)?.why).toBe("too many connections from this address")
   sockets[0]?.destroy()
-  await until("a free seat", () => few.front.connections === 2)
+  await until("a free seat", () => few.terminator.connections === 2)
   const again = await few.connect()
   again.destroy()
   await using full = await FrontStage.open(authority, { mostConnections: 0 })

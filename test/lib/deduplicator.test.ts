@@ -1,26 +1,26 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { Repeats } from "../../src/lib/repeats.ts"
+import { Deduplicator } from "../../src/lib/deduplicator.ts"
 
 describe("repeats", () => {
   test("are told once at once, and then as a number when the window is over", () => {
-    const repeats = new Repeats<string>(1000, 10)
-    expect(repeats.take("a", "first", 0)).toBe("first")
-    expect(repeats.take("a", "second", 10)).toBe("counted")
-    expect(repeats.take("a", "third", 20)).toBe("counted")
+    const deduplicator = new Deduplicator<string>(1000, 10)
+    expect(deduplicator.add("a", "first", 0)).toBe("first")
+    expect(deduplicator.add("a", "second", 10)).toBe("counted")
+    expect(deduplicator.add("a", "third", 20)).toBe("counted")
 
-    expect(repeats.due(999)).toEqual([])
-    expect(repeats.due(1000)).toEqual([{ entry: "first", count: 2 }])
-    expect(repeats.due(2000)).toEqual([])
-    expect(repeats.isEmpty).toBe(true)
+    expect(deduplicator.due(999)).toEqual([])
+    expect(deduplicator.due(1000)).toEqual([{ entry: "first", count: 2 }])
+    expect(deduplicator.due(2000)).toEqual([])
+    expect(deduplicator.isEmpty).toBe(true)
   })
 
   test("of more kinds than can be kept are not taken", () => {
-    const repeats = new Repeats<string>(1000, 1)
-    repeats.take("a", "a", 0)
+    const deduplicator = new Deduplicator<string>(1000, 1)
+    deduplicator.add("a", "a", 0)
 
-    expect(repeats.take("b", "b", 0)).toBe("full")
-    expect(repeats.take("a", "a", 0)).toBe("counted")
+    expect(deduplicator.add("b", "b", 0)).toBe("full")
+    expect(deduplicator.add("a", "a", 0)).toBe("counted")
   })
 
   test("add up, whenever they come", () => {
@@ -29,17 +29,17 @@ describe("repeats", () => {
     )
     fc.assert(
       fc.property(times, (comings) => {
-        const repeats = new Repeats<string>(1000, 2)
+        const deduplicator = new Deduplicator<string>(1000, 2)
         const told = new Map<string, number>()
         const tell = (kind: string, count: number) => told.set(kind, (told.get(kind) ?? 0) + count)
         const tellDue = (ms: number) => {
-          for (const { entry, count } of repeats.due(ms)) tell(entry, count)
+          for (const { entry, count } of deduplicator.due(ms)) tell(entry, count)
         }
         let nowMs = 0
         for (const { kind, afterMs } of comings) {
           nowMs += afterMs
           tellDue(nowMs)
-          if (repeats.take(kind, kind, nowMs) !== "counted") tell(kind, 1)
+          if (deduplicator.add(kind, kind, nowMs) !== "counted") tell(kind, 1)
         }
         tellDue(Number.POSITIVE_INFINITY)
 

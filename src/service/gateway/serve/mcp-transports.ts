@@ -8,10 +8,10 @@ import type { Speak } from "../../transports/socket/sessions.ts"
 
 export type ExtendMcp = (server: Server, era: McpEra) => void
 
-export type McpDoors = { speak: Speak; http: ServeMcp }
+export type McpTransports = { speak: Speak; http: ServeMcp }
 
-/** MCP by both of the gateway's doors. */
-export function openMcpDoors(ports: McpPorts, extend: ExtendMcp | undefined): McpDoors {
+/** MCP over both WebSocket and HTTP. */
+export function openMcpTransports(ports: McpPorts, extend: ExtendMcp | undefined): McpTransports {
   // Else the first client would wait for them.
   preloadSchemas()
   return {

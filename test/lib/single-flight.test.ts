@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
-import { sharedQuestion } from "../../src/lib/shared-question.ts"
+import { singleFlight } from "../../src/lib/single-flight.ts"
 import { ManualClock } from "../support/manual-clock.ts"
 
 function asking() {
   const clock = new ManualClock()
   const put: PromiseWithResolvers<string>[] = []
-  const ask = sharedQuestion(
+  const ask = singleFlight(
     () => {
       const question = Promise.withResolvers<string>()
       put.push(question)

@@ -2,11 +2,11 @@ import { fail, ok, type Result } from "../../lib/result.ts"
 import { type Failure, failure } from "../../protocol/failure.ts"
 import type { Caller } from "./caller.ts"
 
-const penaltyMs = 5000
-const mostPenalties = 10_000
+const banMs = 5000
+const mostBans = 10_000
 
-/** Whoever was cut off for flooding stays outside for a moment; others of its name do not. */
-export class Penalties {
+/** A client that was cut off for flooding may not reconnect at once; its other addresses may. */
+export class TemporaryBans {
   readonly #untilMs = new Map<string, number>()
   readonly #nowMs: () => number
 
@@ -14,23 +14,23 @@ export class Penalties {
     this.#nowMs = nowMs
   }
 
-  impose(caller: Caller): void {
+  ban(caller: Caller): void {
     const nowMs = this.#nowMs()
     for (const [who, untilMs] of this.#untilMs) if (untilMs <= nowMs) this.#untilMs.delete(who)
     const [oldest] = this.#untilMs.keys()
-    if (this.#untilMs.size >= mostPenalties && oldest !== undefined) this.#untilMs.delete(oldest)
-    this.#untilMs.set(whoIs(caller), nowMs + penaltyMs)
+    if (this.#untilMs.size >= mostBans && oldest !== undefined) this.#untilMs.delete(oldest)
+    this.#untilMs.set(keyOf(caller), nowMs + banMs)
   }
 
   check(caller: Caller): Result<null, Failure> {
-    const leftMs = (this.#untilMs.get(whoIs(caller)) ?? 0) - this.#nowMs()
+    const leftMs = (this.#untilMs.get(keyOf(caller)) ?? 0) - this.#nowMs()
     if (leftMs <= 0) return ok(null)
     const message = `${caller.principal} was cut off for sending too fast: wait, then reconnect.`
     return fail(failure("RATE_LIMITED", message, { retry_after: Math.ceil(leftMs / 1000) }))
   }
 }
 
-function whoIs({ principal, address }: Caller): string {
+function keyOf({ principal, address }: Caller): string {
   return `${principal} ${address}`
 }
 

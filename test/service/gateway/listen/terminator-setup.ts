@@ -1,24 +1,24 @@
 import { connect as connectPlain, type Socket } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import {
-  TlsFront,
-  type TlsFrontOptions,
-  type TlsRefusal,
-} from "../../../../src/service/gateway/listen/tls-front.ts"
-import {
   readTlsMaterial,
   type TlsFiles,
   type TlsMaterial,
 } from "../../../../src/service/gateway/listen/tls-material.ts"
+import {
+  type TlsRefusal,
+  TlsTerminator,
+  type TlsTerminatorOptions,
+} from "../../../../src/service/gateway/listen/tls-terminator.ts"
 import { Authority, type IssuedCertificate } from "../../../support/certificates.ts"
 
 const floodPiece = Buffer.alloc(64 * 1024, "y\n")
 
-type StageOptions = Partial<TlsFrontOptions> & { wantsClients?: boolean }
+type StageOptions = Partial<TlsTerminatorOptions> & { wantsClients?: boolean }
 
 /** A front with a small plain server behind it, which says whom it takes its caller for. */
 export class FrontStage implements AsyncDisposable {
-  readonly front: TlsFront
+  readonly terminator: TlsTerminator
   readonly refusals: TlsRefusal[] = []
   readonly authority: Authority
   readonly files: TlsFiles
@@ -42,7 +42,7 @@ export class FrontStage implements AsyncDisposable {
         backpressureLimit: 16 * 1024 * 1024,
       },
     })
-    this.front = new TlsFront({
+    this.terminator = new TlsTerminator({
       innerPort: this.inner.port ?? 0,
       material: materialOf(this.files),
       mostConnections: 1000,
@@ -54,7 +54,7 @@ export class FrontStage implements AsyncDisposable {
 
   static async open(authority: Authority, options: StageOptions = {}): Promise<FrontStage> {
     const stage = new FrontStage(authority, options)
-    stage.port = await stage.front.listenOn("127.0.0.1", 0)
+    stage.port = await stage.terminator.listenOn("127.0.0.1", 0)
     return stage
   }
 
@@ -92,7 +92,7 @@ export class FrontStage implements AsyncDisposable {
   }
 
   /** A TCP connection on which nobody has said anything. */
-  async knock(): Promise<Socket> {
+  async connectTcp(): Promise<Socket> {
     const socket = connectPlain(this.port, "127.0.0.1")
     socket.on("error", () => undefined)
     socket.resume() // else it does not hear that it was closed
@@ -101,7 +101,7 @@ export class FrontStage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.front[Symbol.dispose]()
+    this.terminator[Symbol.dispose]()
     await this.inner.stop(true)
   }
 
@@ -111,7 +111,7 @@ export class FrontStage implements AsyncDisposable {
     if (pathname === "/length") return new Response(`${(await request.bytes()).length}`)
     if (pathname === "/large") return new Response(floodPiece.toString().repeat(100))
     const from = server.requestIP(request)
-    return Response.json(from === null ? null : this.front.peerOf(from))
+    return Response.json(from === null ? null : this.terminator.peerOf(from))
   }
 
   #flood(socket: Bun.ServerWebSocket): void {

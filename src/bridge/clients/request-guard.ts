@@ -6,7 +6,7 @@ import { originChecker } from "../../service/access/origin.ts"
 import { Tickets } from "../../service/access/tickets.ts"
 import { isSecretOf, secretHash } from "../../service/access/tokens/token.ts"
 
-export type DoorSettings = {
+export type RequestGuardSettings = {
   /** What the bridge listens on: by this name it may be called, besides loopback's. */
   host: string
   /** What a client that is not this user has to bring; null lets in nobody else. */
@@ -17,10 +17,10 @@ export type DoorSettings = {
 }
 
 /** Whether somebody may come in. */
-export type Door = (request: Request, ends: TcpEnds) => Result<null, Failure>
+export type RequestGuard = (request: Request, ends: TcpEnds) => Result<null, Failure>
 
 /** Guards every request and every upgrade: against web pages, other users, other machines. */
-export function openDoor(settings: DoorSettings): Door {
+export function createRequestGuard(settings: RequestGuardSettings): RequestGuard {
   const { host, clientToken, ownUid, uidOf } = settings
   const checkOrigin = originChecker({ allowedHosts: [host], allowedOrigins: [] })
   const monotonicMs = () => performance.now()

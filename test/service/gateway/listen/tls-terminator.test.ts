@@ -4,7 +4,7 @@ import { connect } from "node:net"
 import { Authority } from "../../../support/certificates.ts"
 import { memoryOf } from "../../../support/memory-of.ts"
 import { until } from "../../../support/until.ts"
-import { FrontStage, failure, materialOf, upgradeTo } from "./front-stage.ts"
+import { FrontStage, failure, materialOf, upgradeTo } from "./terminator-setup.ts"
 
 const authority = new Authority()
 const others = new Authority("Others")
@@ -80,7 +80,7 @@ describe("a client with a certificate", () => {
 
     expect(asked).toContain("ECONNRESET")
     await until("the refusal", () => stage.refusals.length === 1)
-    await until("no connection", () => stage.front.connections === 0)
+    await until("no connection", () => stage.terminator.connections === 0)
   })
 
   test("shows it each time: no session is resumed", async () => {
@@ -117,7 +117,7 @@ describe("of TLS", () => {
 
     const before = await speaks()
     const second = authority.issue({ subject: "/CN=second" })
-    stage.front.use(materialOf({ ...second, clientCa: null }))
+    stage.terminator.use(materialOf({ ...second, clientCa: null }))
 
     expect([before, await speaks()]).toEqual([isSpoken, isSpoken])
   })
@@ -141,8 +141,10 @@ describe("the plain server behind the front", () => {
 
     const said = await askFrom("127.0.0.2", port, stage.inner.port ?? 0)
 
-    expect(stage.front.peerOf({ address: "127.0.0.1", port })).toMatchObject({ subject: "alice" })
-    expect(stage.front.peerOf({ address: "127.0.0.2", port })).toBeNull()
+    expect(stage.terminator.peerOf({ address: "127.0.0.1", port })).toMatchObject({
+      subject: "alice",
+    })
+    expect(stage.terminator.peerOf({ address: "127.0.0.2", port })).toBeNull()
     expect(said).toEndWith("null")
     socket.destroy()
   })
@@ -155,8 +157,8 @@ describe("the plain server behind the front", () => {
 
     socket.destroy()
 
-    await until("no connection", () => stage.front.connections === 0)
-    await until("the peer forgotten", () => stage.front.carried === 0)
+    await until("no connection", () => stage.terminator.connections === 0)
+    await until("the peer forgotten", () => stage.terminator.carried === 0)
   })
 
   test("when it closes a connection, the client's is closed, after the last byte", async () => {
@@ -171,7 +173,7 @@ describe("the plain server behind the front", () => {
     await new Promise((resolve) => socket.once("close", resolve))
 
     expect(received).toBeGreaterThan(100 * 64 * 1024)
-    await until("no connection", () => stage.front.connections === 0)
+    await until("no connection", () => stage.terminator.connections === 0)
   })
 
   test("when it goes away, clients are cut off, and later ones as well", async () => {
@@ -185,7 +187,7 @@ describe("the plain server behind the front", () => {
     await closed
 
     expect(await failure(stage.ask("/"))).toContain("ECONNRESET")
-    await until("no connection", () => stage.front.connections === 0)
+    await until("no connection", () => stage.terminator.connections === 0)
   })
 })
 
@@ -222,7 +224,7 @@ describe("bytes", () => {
     expect(stage.floodedBytes / sockets.length).toBeLessThan(40 * 1024 * 1024)
     expect(memoryOf(process.pid).nowMb - before).toBeLessThan(200)
     for (const socket of sockets) socket.destroy()
-    await until("no connection", () => stage.front.connections === 0)
+    await until("no connection", () => stage.terminator.connections === 0)
   })
 
   test("of one client flow while another does not read", async () => {
@@ -243,7 +245,7 @@ describe("a new certificate", () => {
     const open = await stage.connect(alice)
     const second = authority.issue({ subject: "/CN=second" })
 
-    stage.front.use(materialOf({ ...second, clientCa: authority.ca }))
+    stage.terminator.use(materialOf({ ...second, clientCa: authority.ca }))
     const later = await stage.connect(alice)
 
     expect(open.getPeerCertificate().subject.CN).toBe("first")
@@ -260,7 +262,7 @@ describe("a new certificate", () => {
     await using stage = await FrontStage.open(authority, { wantsClients: true })
     const bob = others.issue({ subject: "/CN=bob" })
 
-    stage.front.use(materialOf({ ...stage.files, clientCa: others.ca }))
+    stage.terminator.use(materialOf({ ...stage.files, clientCa: others.ca }))
 
     expect(JSON.parse(await stage.ask("/", bob))).toMatchObject({ subject: "bob" })
     expect(await failure(stage.ask("/", alice))).toContain("ECONNRESET")

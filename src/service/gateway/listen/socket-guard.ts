@@ -4,32 +4,36 @@ import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Identify, Peer } from "../../access/identify.ts"
 import { type KnownNames, originChecker } from "../../access/origin.ts"
-import type { Penalties } from "../../access/penalties.ts"
 import { isAdmin } from "../../access/permission.ts"
-import { AddressPlaces } from "./address-limits.ts"
+import type { TemporaryBans } from "../../access/temporary-bans.ts"
+import { ConnectionLimiter } from "./connection-limiter.ts"
 
-export type SocketDoorSettings = KnownNames & { maxConnectionsPerAddress: number }
+export type SocketGuardSettings = KnownNames & { maxConnectionsPerAddress: number }
 
 /** Of one principal without the scope `admin`: a connection is for many requests. */
 const connectRate = { perSecond: 5, burst: 60 }
 const mostPrincipals = 10_000
 
-/** Who may have a WebSocket, and the place it takes until it is closed. */
-export type Admitted = { caller: Caller; place: Disposable }
+/** Who may have a WebSocket, and its slot of the address's connection limit. */
+export type AdmittedSocket = { caller: Caller; connectionSlot: Disposable }
 
-export type SocketDoor = (request: Request, url: URL, peer: Peer) => Result<Admitted, Failure>
+export type SocketGuard = (
+  request: Request,
+  url: URL,
+  peer: Peer,
+) => Result<AdmittedSocket, Failure>
 
-/** An upgrade passes by everything that guards the HTTP routes: here it is guarded by itself. */
-export function openSocketDoor(
-  settings: SocketDoorSettings,
+/** A WebSocket upgrade bypasses the middleware of the HTTP routes, so it is checked here. */
+export function createSocketGuard(
+  settings: SocketGuardSettings,
   identify: Identify,
-  penalties: Penalties,
-): SocketDoor {
-  const places = new AddressPlaces(settings.maxConnectionsPerAddress)
+  bans: TemporaryBans,
+): SocketGuard {
+  const connections = new ConnectionLimiter(settings.maxConnectionsPerAddress)
   const checkOrigin = originChecker(settings)
   const connects = new TokenBuckets(connectRate, mostPrincipals)
 
-  function checkPace(caller: Caller): Result<null, Failure> {
+  function checkConnectRate(caller: Caller): Result<null, Failure> {
     if (isAdmin(caller)) return ok(null)
     const retry_after = connects.take(caller.principal, performance.now())
     if (retry_after === 0) return ok(null)
@@ -49,12 +53,12 @@ export function openSocketDoor(
     const ticket = url.searchParams.get("ticket")
     const caller = identify({ via: "websocket", peer, headers, ticket })
     if (!caller.ok) return caller
-    const penalty = penalties.check(caller.value)
-    if (!penalty.ok) return penalty
-    const pace = checkPace(caller.value)
-    if (!pace.ok) return pace
-    const place = places.take(caller.value.address)
-    if (place !== null) return ok({ caller: caller.value, place })
+    const banned = bans.check(caller.value)
+    if (!banned.ok) return banned
+    const rate = checkConnectRate(caller.value)
+    if (!rate.ok) return rate
+    const slot = connections.acquire(caller.value.address)
+    if (slot !== null) return ok({ caller: caller.value, connectionSlot: slot })
     const { maxConnectionsPerAddress: most } = settings
     const message = `${caller.value.address} has ${most} connections already: close one first.`
     return fail(failure("RATE_LIMITED", message, { retry_after: 1 }))

@@ -5,12 +5,12 @@ const largeBytes = 78 * mebibyte
 const tooLargeBytes = 90 * mebibyte
 
 /**
- * Has garbage collected after so many bytes of buffers and strings went through. The collector by
+ * Collects garbage after so many bytes of buffers and strings were discarded. The collector by
  * itself waits for more of them than a small process should hold: a flood of text cost 130 MB, with
  * this half of it. Mostly only what is young is collected, which is cheap; all of it, with pages
  * given back to the system, the sooner the larger the process is.
  */
-export class CollectionPace {
+export class GarbageCollector {
   readonly #everyBytes: number
   readonly #memory: Memory
   #sinceYoung = 0
@@ -21,12 +21,12 @@ export class CollectionPace {
     this.#memory = memory
   }
 
-  readonly passed = (bytes: number): void => {
+  readonly reportGarbage = (bytes: number): void => {
     this.#sinceYoung += bytes
     this.#sinceAll += bytes
     if (this.#sinceYoung < this.#everyBytes / 4) return
     this.#sinceYoung = 0
-    if (this.#sinceAll < this.#everyBytes * patience(this.#memory.residentBytes())) {
+    if (this.#sinceAll < this.#everyBytes * thresholdFactor(this.#memory.residentBytes())) {
       this.#memory.collectYoung()
       return
     }
@@ -43,7 +43,7 @@ const ownMemory: Memory = {
   collectAll: () => Bun.gc(true),
 }
 
-function patience(residentBytes: number): number {
+function thresholdFactor(residentBytes: number): number {
   if (residentBytes < largeBytes) return 4
   return residentBytes < tooLargeBytes ? 1 : 0
 }

@@ -1,5 +1,5 @@
-/** How much of something each of many holds, and all of them; who holds none is forgotten. */
-export class HeldBy {
+/** Counts how much each holder uses, and all of them together; who uses none is forgotten. */
+export class UsageCounter {
   readonly #amounts = new Map<string, number>()
   #total = 0
 
@@ -11,8 +11,8 @@ export class HeldBy {
     return this.#amounts.get(holder) ?? 0
   }
 
-  /** Given back when it is disposed: once, however often that is. */
-  hold(holder: string, amount = 1): DisposableStack {
+  /** Released by disposing it; disposing it again does nothing. */
+  acquire(holder: string, amount = 1): DisposableStack {
     this.#change(holder, amount)
     const held = new DisposableStack()
     held.defer(() => this.#change(holder, -amount))

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "bun:test"
-import { StreamPlaces } from "../../../../../src/service/transports/http/streams/stream-places.ts"
+import { StreamLimiter } from "../../../../../src/service/transports/http/streams/stream-limiter.ts"
 import { bearer, localUser } from "../../../../support/callers.ts"
 import { httpService, refusalOf } from "../http-service.ts"
 
 describe("streams", () => {
   test("are so many of one principal, and of all together", () => {
-    const places = new StreamPlaces({ maxStreams: 3, maxStreamsPerPrincipal: 1 })
-    const first = places.take(bearer("alice", "read"))
+    const streams = new StreamLimiter({ maxStreams: 3, maxStreamsPerPrincipal: 1 })
+    const first = streams.acquire(bearer("alice", "read"))
 
     expect(first.ok).toBe(true)
-    expect(places.take(bearer("alice", "read")).ok).toBe(false)
-    expect([places.take(localUser).ok, places.take(localUser).ok]).toEqual([true, true])
-    expect(places.take(bearer("bob", "read")).ok).toBe(false)
+    expect(streams.acquire(bearer("alice", "read")).ok).toBe(false)
+    expect([streams.acquire(localUser).ok, streams.acquire(localUser).ok]).toEqual([true, true])
+    expect(streams.acquire(bearer("bob", "read")).ok).toBe(false)
     if (first.ok) first.value.dispose()
-    expect(places.take(bearer("bob", "read")).ok).toBe(true)
+    expect(streams.acquire(bearer("bob", "read")).ok).toBe(true)
   })
 
   test("give their place back when they end, are left, or were none after all", async () => {

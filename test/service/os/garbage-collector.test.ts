@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test"
-import { CollectionPace } from "../../../src/service/os/collection-pace.ts"
+import { GarbageCollector } from "../../../src/service/os/garbage-collector.ts"
 
 const mebibyte = 1024 * 1024
 
 /** What is done about the garbage of a process of that size while so many mebibytes pass. */
 function collected(residentMb: number, passedMb: number): { young: number; all: number } {
   const seen = { young: 0, all: 0 }
-  const pace = new CollectionPace(40 * mebibyte, {
+  const pace = new GarbageCollector(40 * mebibyte, {
     residentBytes: () => residentMb * mebibyte,
     collectYoung: () => void (seen.young += 1),
     collectAll: () => void (seen.all += 1),
   })
-  for (let mb = 0; mb < passedMb; mb += 1) pace.passed(mebibyte)
+  for (let mb = 0; mb < passedMb; mb += 1) pace.reportGarbage(mebibyte)
   return seen
 }
 
