@@ -3,7 +3,7 @@ import { homedir } from "node:os"
 import { version as sourceVersion } from "../package.json"
 import { refusedPlatform } from "./cli/refused-platform.ts"
 import { withoutRuntimeVariables } from "./cli/runtime-variables.ts"
-import type { ManagedState } from "./service/os/managed-state.ts"
+import type { ServiceState } from "./service/os/notify-systemd.ts"
 
 // Set by the build; running from source there are none.
 declare const BUILD_VERSION: string | undefined
@@ -11,20 +11,20 @@ declare const BUILD_COMMIT: string | undefined
 declare const BUILD_DATE: string | undefined
 
 /** What an upgrade leaves: children that another program has started in this very process. */
-let takeOver: Awaited<ReturnType<typeof receivedTakeOver>> = null
+let receivedHandover: Awaited<ReturnType<typeof readHandover>> = null
 
 // While the main module is still awaited, Bun goes on after an error that nobody caught. A process
 // in an unknown state must end instead: its owner starts it again.
 for (const event of ["uncaughtException", "unhandledRejection"] as const) {
   process.on(event, (error: unknown) => {
     console.error(error)
-    takeOver?.goBackUnlessAccepted(process.env, String(error))
+    receivedHandover?.returnUnlessAccepted(process.env, String(error))
     process.exit(70)
   })
 }
 
 startAgainIfMoved()
-takeOver = await receivedTakeOver(process.env)
+receivedHandover = await readHandover(process.env)
 process.exit(await main(process.argv.slice(2)))
 
 /** Arguments to a command. What it needs is loaded then: the gateway has no use for the rest. */
@@ -57,12 +57,12 @@ async function main(argv: readonly string[]): Promise<number> {
     self: howToStartThis(),
     async serve(config, options) {
       const { serve } = await import("./service/keeper/serve/serve.ts")
-      const { tellServiceManager } = await import("./service/os/managed-state.ts")
+      const { notifySystemd } = await import("./service/os/notify-systemd.ts")
       const self = howToStartThis()
       const cwd = process.cwd()
-      const own = { version: build.version, self, env, cwd, args: argv, takeOver }
+      const own = { version: build.version, self, env, cwd, args: argv, receivedHandover }
       const socket = env["NOTIFY_SOCKET"] ?? ""
-      const tellManager = (state: ManagedState) => void tellServiceManager(socket, state)
+      const tellManager = (state: ServiceState) => void notifySystemd(socket, state)
       return serve(config, { ...options, ...own, tellManager })
     },
     async decide(config, request) {
@@ -76,18 +76,18 @@ async function main(argv: readonly string[]): Promise<number> {
   })
   try {
     const exitCode = await dispatch(context, argv)
-    takeOver?.goBackUnlessAccepted(env, `It ended at once, with exit code ${exitCode}.`)
+    receivedHandover?.returnUnlessAccepted(env, `It ended at once, with exit code ${exitCode}.`)
     return exitCode
   } catch (error) {
-    takeOver?.goBackUnlessAccepted(env, String(error))
+    receivedHandover?.returnUnlessAccepted(env, String(error))
     throw error
   }
 }
 
-async function receivedTakeOver(env: NodeJS.ProcessEnv) {
+async function readHandover(env: NodeJS.ProcessEnv) {
   if (env["CC_EXECUTOR_TAKE_OVER"] === undefined) return null
-  const { receiveTakeOver } = await import("./service/keeper/serve/take-over.ts")
-  return receiveTakeOver(env)
+  const { receiveHandover } = await import("./service/keeper/serve/receive-handover.ts")
+  return receiveHandover(env)
 }
 
 function version(): string {
@@ -109,7 +109,7 @@ function startAgainIfMoved(): void {
 /** A compiled program is its own runtime; else the runtime needs to be told what to run. */
 function howToStartThis(): string[] {
   // After an upgrade that was taken back, the name of this file may be another's by now.
-  const known = takeOver?.self ?? null
+  const known = receivedHandover?.self ?? null
   if (known !== null) return known
   return isCompiled() ? [process.execPath] : [process.execPath, Bun.main]
 }

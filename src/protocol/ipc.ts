@@ -160,7 +160,7 @@ export const KeeperMessage = z.discriminatedUnion("kind", [
    * by `resync`, and the gateway reads the journal again.
    */
   z.object({
-    kind: z.literal("news"),
+    kind: z.literal("updates"),
     advances: z.array(Advance),
     changes: z.array(ExecutionRecord),
     resync: z.boolean(),
@@ -173,7 +173,7 @@ export const GatewayMessage = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("listening"), port: z.int().nullable() }),
   z.object({ kind: z.literal("cannot-listen"), code: z.string(), message: z.string() }),
   z.object({ kind: z.literal("request"), id: z.int(), method: z.string(), params: z.unknown() }),
-  z.object({ kind: z.literal("news-taken") }),
+  z.object({ kind: z.literal("updates-received") }),
   z.object({ kind: z.literal("pong"), connections: z.int() }),
 ])
 export type GatewayMessage = z.infer<typeof GatewayMessage>

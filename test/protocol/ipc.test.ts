@@ -18,15 +18,20 @@ const facts = record.transcript
 const keeperMessages: KeeperMessage[] = [
   { kind: "answer", id: 1, result: { record } },
   { kind: "refusal", id: 2, failure: { reason: "INTERNAL", message: "No." } },
-  { kind: "news", advances: [{ executionId: id, transcript: facts }], changes: [], resync: false },
-  { kind: "news", advances: [], changes: [record], resync: true },
+  {
+    kind: "updates",
+    advances: [{ executionId: id, transcript: facts }],
+    changes: [],
+    resync: false,
+  },
+  { kind: "updates", advances: [], changes: [record], resync: true },
   { kind: "ping", draining: true },
 ]
 const gatewayMessages: GatewayMessage[] = [
   { kind: "listening", port: 8003 },
   { kind: "cannot-listen", code: "EACCES", message: "No." },
   { kind: "request", id: 3, method: "find", params: { executionId: id } },
-  { kind: "news-taken" },
+  { kind: "updates-received" },
   { kind: "pong", connections: 4 },
 ]
 

@@ -10,7 +10,7 @@ export class Planted {
   grow(id: ExecutionId, script: string, env: Record<string, string> = {}): RealChild {
     const leader = new RealChild(script, { executionId: id, env })
     this.#own.add(leader.pid)
-    this.forest.plant(id, leader.identity)
+    this.forest.add(id, leader.identity)
     return leader
   }
 

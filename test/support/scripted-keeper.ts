@@ -57,7 +57,7 @@ export function keeperPorts(clock: Clock): KeeperPorts {
       filesOf: ({ realPath }) => ({ ok: true, value: [{ realPath, stamp: "" }] }),
       directory: (path) => ({ ok: true, value: path }),
     },
-    ifRoom: thereIsRoom,
+    withoutReserve: thereIsRoom,
     withReserve: thereIsRoom,
     newId: () => sampleId(++ids),
     fingerprint: (request) => JSON.stringify(request),

@@ -133,7 +133,7 @@ export type Answer<Value> = Promise<Result<Value, Failure>>
 export interface Operations {
   /** How strictly an `execute` is read. */
   readonly policy: PolicyKind
-  /** `follow` says that the caller will open its output next: then no news of it is missed. */
+  /** `follow` says that the caller will open its output next: then no update of it is missed. */
   execute(
     caller: Caller,
     params: ExecuteParams,

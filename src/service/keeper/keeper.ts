@@ -11,8 +11,8 @@ import { mostWaitingInputBytes, tooMuchInputWaits } from "../../protocol/limits.
 import type { ControlResult, InputResult } from "../../protocol/methods.ts"
 import { Admission, type AdmissionSettings } from "./admission/admission.ts"
 import { type DiskUse, shareOf } from "./admission/disk-use.ts"
-import type { Starter } from "./admission/places.ts"
-import { LiveTable, type Visit, type Waiting } from "./live-table.ts"
+import type { Starter } from "./admission/execution-slots.ts"
+import { type LiveEntry, LiveTable, type QueuedStart } from "./live-table.ts"
 import type { Clock, Journal, Programs, Spawner, TranscriptStore } from "./ports.ts"
 import { redactSpec } from "./redact.ts"
 import { newRecord } from "./starting/new-record.ts"
@@ -35,7 +35,7 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
   store: Journal
   programs: Programs
   /** Runs a write of the store; false when the disk has no room for it. */
-  ifRoom(write: () => void): boolean
+  withoutReserve(write: () => void): boolean
   /** The same for what makes room, or takes back: there is a reserve for it. */
   withReserve(write: () => void): boolean
   newId(): ExecutionId
@@ -52,7 +52,7 @@ export class Keeper {
   readonly #settings: KeeperSettings
   readonly #ports: KeeperPorts
   readonly live = new LiveTable()
-  readonly #admission: Admission<Waiting & { starter: Starter }>
+  readonly #admission: Admission<QueuedStart & { starter: Starter }>
   readonly #waitingInput = new ByteBudget(mostWaitingInputBytes)
   #isShuttingDown = false
   #isHandingOver = false
@@ -77,7 +77,7 @@ export class Keeper {
     isFollowed = false,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
     const { principal } = starter
-    const tooMany = this.#admission.tooMany(starter)
+    const tooMany = this.#admission.rateRefusal(starter)
     if (tooMany !== null) return fail(tooMany)
     const { store, redaction } = this.#ports
     const { idempotency_key } = request
@@ -87,7 +87,7 @@ export class Keeper {
     if (repeated !== null) return repeated
     if (this.#isShuttingDown) return shuttingDown
     if (this.#isHandingOver) return beingUpgraded
-    const room = this.#admission.room(starter)
+    const room = this.#admission.availability(starter)
     if (!room.ok) return room
     const plan = this.#plan(request, starter)
     if (!plan.ok) return plan
@@ -103,24 +103,24 @@ export class Keeper {
       createdAt: this.#ports.clock.now().toISOString(),
     })
     const idempotency = asked && { ...asked, key: asked.key.kept }
-    if (!this.#ports.ifRoom(() => store.create(record, idempotency))) return diskFull
+    if (!this.#ports.withoutReserve(() => store.create(record, idempotency))) return diskFull
     const supervision = this.#supervision(record)
     if (isFollowed) supervision.setDrivers(1, null)
-    const { places } = this.#admission
+    const { slots } = this.#admission
     if (mustWait) {
       this.#queue(starter, { supervision, planned: plan.value.spec, request })
       return ok({ record, repeated: false })
     }
-    const stay = places.take(starter)
+    const slot = slots.acquire(starter)
     const started = this.#launch(supervision, plan.value)
     if (!started.ok) {
-      stay.end()
+      slot.release()
       // Nothing refused was partly done: the attempt leaves no execution behind.
       const isWithdrawn = this.#ports.withReserve(() => store.withdraw(record.id, idempotency))
       if (!isWithdrawn) void supervision.endUnstarted(startFailed(started.failure, redaction))
       return started
     }
-    this.#enlist({ supervision, starter, stay, waiting: null })
+    this.#enlist({ supervision, starter, slot, queuedStart: null })
     return ok({ record: started.value, repeated: false })
   }
 
@@ -131,8 +131,8 @@ export class Keeper {
       const supervision = this.#supervision(record)
       supervision.adopt(handed)
       const starter = { principal: record.principal, exempt }
-      const stay = this.#admission.places.take(starter)
-      this.#enlist({ supervision, starter, stay, waiting: null })
+      const slot = this.#admission.slots.acquire(starter)
+      this.#enlist({ supervision, starter, slot, queuedStart: null })
     }
     for (const { record, exempt, planned, request } of queued) {
       const supervision = this.#supervision(record)
@@ -236,8 +236,8 @@ export class Keeper {
   }
 
   async cancel(supervision: Supervision, cause: StopCause) {
-    const visit = this.live.visit(supervision.record.id)
-    if (visit?.stay.withdraw() !== true) return supervision.stop(cause)
+    const entry = this.live.entry(supervision.record.id)
+    if (entry?.slot.leaveQueue() !== true) return supervision.stop(cause)
     await supervision.endUnstarted({ kind: "stop-requested", cause })
     return { stopped: [], survivors: [] }
   }
@@ -246,12 +246,12 @@ export class Keeper {
     return new Supervision(record, this.#settings.supervision, this.#ports)
   }
 
-  #enlist(visit: Visit): void {
-    const { starter, stay, supervision } = visit
-    this.live.enter(visit, () => {
+  #enlist(entry: LiveEntry): void {
+    const { starter, slot, supervision } = entry
+    this.live.add(entry, () => {
       const { id } = supervision.record
       this.disk.ended(shareOf(id, starter, supervision.transcriptFacts))
-      stay.end()
+      slot.release()
       this.#fillPlaces()
     })
   }
@@ -260,15 +260,15 @@ export class Keeper {
     return planExecution(request, this.#settings.plan(), this.#ports.programs, exempt)
   }
 
-  #queue(starter: Starter, waiting: Waiting): void {
+  #queue(starter: Starter, waiting: QueuedStart): void {
     const { supervision } = waiting
-    const stay = this.#admission.places.wait(starter, { ...waiting, starter })
-    this.#enlist({ supervision, starter, stay, waiting })
+    const slot = this.#admission.slots.enqueue(starter, { ...waiting, starter })
+    this.#enlist({ supervision, starter, slot, queuedStart: waiting })
   }
 
   #fillPlaces(): void {
     while (!this.#isShuttingDown && !this.#isHandingOver) {
-      const waiting = this.#admission.places.admit()
+      const waiting = this.#admission.slots.admitNext()
       if (waiting === null) return
       const { supervision, planned, request, starter } = waiting
       supervision.admit()

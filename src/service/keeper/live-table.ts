@@ -3,66 +3,66 @@ import type { ExecutionSpec } from "../../execution/spec.ts"
 import type { ExecuteParams } from "../../protocol/execute.ts"
 import type { HandedExecutions } from "../../protocol/handover.ts"
 import { type LiveShare, shareOf } from "./admission/disk-use.ts"
-import type { Starter, Stay } from "./admission/places.ts"
+import type { ExecutionSlot, Starter } from "./admission/execution-slots.ts"
 import type { Supervision } from "./supervision/supervision.ts"
 
-/** What an execution waits with; `planned` is what was decided, as against what is recorded. */
-export type Waiting = {
+/** What a queued execution will start with; `planned` is unredacted, unlike what is recorded. */
+export type QueuedStart = {
   supervision: Supervision
   planned: ExecutionSpec
   request: ExecuteParams
 }
 
-/** Who started a live execution, and where it stays. */
-export type Visit = {
+/** A live execution, who started it, and its slot. */
+export type LiveEntry = {
   supervision: Supervision
   starter: Starter
-  stay: Stay
-  /** Null for those that never had to wait. */
-  waiting: Waiting | null
+  slot: ExecutionSlot
+  /** Null for those that were never queued. */
+  queuedStart: QueuedStart | null
 }
 
-/** Every live execution, from its arrival until its end is told. */
+/** Every live execution, from its acceptance until its end is reported. */
 export class LiveTable {
-  readonly #visits = new Map<ExecutionId, Visit>()
+  readonly #entries = new Map<ExecutionId, LiveEntry>()
 
   get size(): number {
-    return this.#visits.size
+    return this.#entries.size
   }
 
   find(id: ExecutionId): Supervision | null {
-    return this.#visits.get(id)?.supervision ?? null
+    return this.#entries.get(id)?.supervision ?? null
   }
 
-  visit(id: ExecutionId): Visit | null {
-    return this.#visits.get(id) ?? null
+  entry(id: ExecutionId): LiveEntry | null {
+    return this.#entries.get(id) ?? null
   }
 
   /** A snapshot: executions may come and go while it is gone through. */
   all(): Supervision[] {
-    return [...this.#visits.values()].map(({ supervision }) => supervision)
+    return [...this.#entries.values()].map(({ supervision }) => supervision)
   }
 
-  /** `left` is called when it has ended, and is no longer here. */
-  enter(visit: Visit, left: () => void): void {
-    const { id } = visit.supervision.record
-    this.#visits.set(id, visit)
-    const leave = () => {
-      this.#visits.delete(id)
-      left()
+  /** `onEnded` is called when it has ended and was removed. */
+  add(entry: LiveEntry, onEnded: () => void): void {
+    const { id } = entry.supervision.record
+    this.#entries.set(id, entry)
+    const remove = () => {
+      this.#entries.delete(id)
+      onEnded()
     }
-    void visit.supervision.ended.then(leave)
+    void entry.supervision.ended.then(remove)
   }
 
   *shares(): Iterable<LiveShare> {
-    for (const [id, { starter, supervision }] of this.#visits) {
+    for (const [id, { starter, supervision }] of this.#entries) {
       yield shareOf(id, starter, supervision.transcriptFacts)
     }
   }
 
   /** Those in the middle of something: see `Supervision`. */
   busy(how: "isAtRest" | "canBeReleased"): ExecutionId[] {
-    return [...this.#visits].filter(([, visit]) => !visit.supervision[how]).map(([id]) => id)
+    return [...this.#entries].filter(([, entry]) => !entry.supervision[how]).map(([id]) => id)
   }
 
   /** Resolves when the output of every one that is here now is read. */
@@ -78,7 +78,7 @@ export class LiveTable {
   /** What that program goes on with; null as long as something else has to happen first. */
   handOver(): HandedExecutions | null {
     const handedOver: HandedExecutions = { executions: [], queued: [] }
-    for (const { supervision, starter, waiting } of this.#visits.values()) {
+    for (const { supervision, starter, queuedStart: waiting } of this.#entries.values()) {
       const { exempt } = starter
       const { record } = supervision
       if (record.state.kind === "queued" && waiting !== null) {

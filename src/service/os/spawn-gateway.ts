@@ -29,7 +29,7 @@ export function spawnGateway(
         try {
           child.send(message)
         } catch (error) {
-          // Between its death and the news of it there is nobody to tell.
+          // It has exited, and we have not been notified yet: there is nobody to tell.
           if (!isErrno(error, "ERR_IPC_CHANNEL_CLOSED")) throw error
         }
       },

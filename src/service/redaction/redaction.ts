@@ -37,7 +37,7 @@ export class Redaction {
   /** Anew, or from where another one was handed over. */
   stream(handed?: HandedRedactor): StreamRedactor {
     const redactor = new StreamRedactor(this.#states, this.#replacements, this.#scratch)
-    return handed === undefined ? redactor : redactor.takeOver(handed)
+    return handed === undefined ? redactor : redactor.restore(handed)
   }
 
   /** A text that is there as a whole. */

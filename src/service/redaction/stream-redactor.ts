@@ -10,7 +10,7 @@ const isCovered = 2
 const isJoined = 1
 const none = new Uint8Array(0)
 
-type StreamPlace = Omit<HandedRedactor, "stream">
+type RedactorState = Omit<HandedRedactor, "stream">
 
 /** What stands for what was taken out: by pattern. */
 export type Replacements = readonly Uint8Array[]
@@ -63,7 +63,7 @@ export class StreamRedactor {
   }
 
   /** Where it stands in its stream; the positions mean something to the same patterns only. */
-  handOver(): StreamPlace {
+  handOver(): RedactorState {
     return {
       count: this.#count,
       held: this.#held.toBase64(),
@@ -73,7 +73,7 @@ export class StreamRedactor {
   }
 
   /** Goes on from where another one stood. */
-  takeOver({ count, held, before, isInside }: StreamPlace): this {
+  restore({ count, held, before, isInside }: RedactorState): this {
     this.#count = count
     this.#held = Uint8Array.fromBase64(held)
     this.#before = before === null ? null : new Int32Array(before)

@@ -11,11 +11,11 @@ import {
   keeperMethods,
 } from "../../../protocol/ipc.ts"
 
-export type KeeperNews = Extract<KeeperMessage, { kind: "news" }>
+export type KeeperUpdates = Extract<KeeperMessage, { kind: "updates" }>
 
 export interface KeeperLink {
   readonly settings: GatewaySettings
-  /** Asks the keeper. `answered` runs before any news that the keeper sent after its answer. */
+  /** Asks the keeper. `answered` runs before any update that the keeper sent after its answer. */
   call<Name extends KeeperMethod>(
     method: Name,
     params: KeeperRequest<Name>,
@@ -24,7 +24,7 @@ export interface KeeperLink {
 }
 
 export type LinkEvents = {
-  news(news: KeeperNews): void
+  updated(updates: KeeperUpdates): void
   /** Whether the service still starts new executions. */
   draining(isDraining: boolean): void
   connections(): number
@@ -56,12 +56,12 @@ export async function openKeeperLink(channel: Channel, events: LinkEvents): Prom
       case "refusal":
         settle(message.id, fail(message.failure))
         return
-      case "news":
+      case "updates":
         try {
-          events.news(message)
+          events.updated(message)
         } finally {
-          // Whatever one reader made of it: the keeper waits with all other news until it is taken.
-          channel.send({ kind: "news-taken" })
+          // Even if a reader failed: the keeper sends nothing more until this is acknowledged.
+          channel.send({ kind: "updates-received" })
         }
         return
       case "ping":

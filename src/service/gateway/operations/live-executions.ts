@@ -1,7 +1,7 @@
 import type { ExecutionId } from "../../../execution/id.ts"
 import { type ExecutionRecord, hasEnded, type TranscriptFacts } from "../../../execution/record.ts"
 import type { JournalReader } from "../ports.ts"
-import type { KeeperLink, KeeperNews } from "./keeper-link.ts"
+import type { KeeperLink, KeeperUpdates } from "./keeper-link.ts"
 
 /** An execution that somebody here reads, as the keeper last told of it. */
 export type Followed = {
@@ -119,12 +119,12 @@ export class LiveExecutions {
     }
   }
 
-  take(news: KeeperNews): void {
+  apply(updates: KeeperUpdates): void {
     // Changes are older than advances: that it started is told before what it wrote, and what is
     // known of a transcript never goes back.
-    for (const record of news.changes) this.#changed(record)
-    if (news.resync) this.#resync()
-    for (const { executionId, transcript } of news.advances) {
+    for (const record of updates.changes) this.#changed(record)
+    if (updates.resync) this.#resync()
+    for (const { executionId, transcript } of updates.advances) {
       const followed = this.#followed.get(executionId)
       if (followed === undefined) continue
       followed.transcript = transcript

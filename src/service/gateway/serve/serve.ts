@@ -58,7 +58,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
 
   const channel = keeperChannel()
   link = await openKeeperLink(channel, {
-    news: (news) => live.take(news),
+    updated: (updates) => live.apply(updates),
     draining: (draining) => {
       isDraining = draining
     },

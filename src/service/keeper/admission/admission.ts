@@ -3,30 +3,30 @@ import { TokenBuckets } from "../../../lib/token-bucket.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { Clock } from "../ports.ts"
 import { type DiskSettings, DiskUse, type LiveShare } from "./disk-use.ts"
-import { type PlaceBounds, Places, type Starter } from "./places.ts"
+import { ExecutionSlots, type SlotLimits, type Starter } from "./execution-slots.ts"
 
-export type AdmissionSettings = PlaceBounds & DiskSettings & { startsPerMinute: number }
+export type AdmissionSettings = SlotLimits & DiskSettings & { startsPerMinute: number }
 
 /**
  * Whether somebody may start something now. A refusal here costs a few look-ups in memory: neither
  * the journal nor the disk is asked, so that a flood of requests holds nobody up. Between the rate
  * and the room, the keeper looks up an idempotency key.
  */
-export class Admission<Guest> {
-  readonly places: Places<Guest>
+export class Admission<Queued> {
+  readonly slots: ExecutionSlots<Queued>
   readonly disk: DiskUse
   readonly #settings: AdmissionSettings
   readonly #rate: StartRate
 
   constructor(settings: AdmissionSettings, clock: Clock, live: () => Iterable<LiveShare>) {
     this.#settings = settings
-    this.places = new Places(settings)
+    this.slots = new ExecutionSlots(settings)
     this.disk = new DiskUse(settings, clock, live)
     this.#rate = new StartRate(settings.startsPerMinute, clock)
   }
 
   /** Counts the request, whatever becomes of it. Asked before anything else is. */
-  tooMany({ principal, exempt }: Starter): Failure | null {
+  rateRefusal({ principal, exempt }: Starter): Failure | null {
     if (exempt) return null
     const waitSeconds = this.#rate.take(principal)
     if (waitSeconds === 0) return null
@@ -36,19 +36,19 @@ export class Admission<Guest> {
     return failure("RATE_LIMITED", message, { retry_after: waitSeconds })
   }
 
-  /** Whether there is a place, or at least a seat in the queue. */
-  room(starter: Starter): Result<"runs" | "waits", Failure> {
+  /** Whether there is a free slot, or at least room in the queue. */
+  availability(starter: Starter): Result<"runs" | "waits", Failure> {
     const full = this.disk.refusal(starter)
     if (full !== null) return fail(full)
-    const prospect = this.places.prospect(starter)
-    if (prospect === "runs" || prospect === "waits") return ok(prospect)
-    const message = prospect === "full" ? this.#houseIsFull() : this.#principalIsFull()
+    const availability = this.slots.availability(starter)
+    if (availability === "runs" || availability === "waits") return ok(availability)
+    const message = availability === "full" ? this.#serviceIsFull() : this.#principalIsFull()
     return fail(failure("AT_CAPACITY", message, { retry_after: 1 }))
   }
 
-  #houseIsFull(): string {
+  #serviceIsFull(): string {
     const { maxExecutions, maxQueue } = this.#settings
-    if (this.places.running < maxExecutions) {
+    if (this.slots.running < maxExecutions) {
       return `You run all that you may, and ${maxQueue} wait: try again later.`
     }
     return `All ${maxExecutions} places are taken and ${maxQueue} wait: try again later.`

@@ -2,7 +2,7 @@ import type { ExecutionId } from "../../../execution/id.ts"
 import { retainedBytes, type TranscriptFacts } from "../../../execution/record.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { Clock } from "../ports.ts"
-import type { Starter } from "./places.ts"
+import type { Starter } from "./execution-slots.ts"
 
 export type DiskSettings = {
   maxDiskBytes: number // all transcripts, live ones included; infinite for no cap

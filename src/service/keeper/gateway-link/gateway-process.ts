@@ -4,7 +4,7 @@ import { GatewayMessage, type GatewaySettings } from "../../../protocol/ipc.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Clock, Gateway, Log, StartGateway } from "../ports.ts"
 import type { KeeperMetrics, RestartReason } from "../reports/keeper-metrics.ts"
-import type { News } from "./news.ts"
+import type { GatewayUpdates } from "./gateway-updates.ts"
 import { type Answerers, answerRequest } from "./requests.ts"
 
 export type CannotListen = { code: string; message: string }
@@ -23,7 +23,7 @@ export class GatewayProcess {
   readonly #settings: GatewaySettings
   readonly #answerers: Answerers
   readonly #keeper: Keeper
-  readonly #news: News
+  readonly #updates: GatewayUpdates
   readonly #metrics: KeeperMetrics
   readonly #clock: Clock
   readonly #log: Log
@@ -53,7 +53,7 @@ export class GatewayProcess {
     this.#settings = options.settings
     this.#answerers = options
     this.#keeper = options.keeper
-    this.#news = options.news
+    this.#updates = options.updates
     this.#metrics = options.metrics
     this.#clock = options.clock
     this.#log = options.log
@@ -92,7 +92,7 @@ export class GatewayProcess {
     // What ended last is told before there is nobody left to tell it.
     const { promise: isLate, resolve } = Promise.withResolvers<void>()
     using _patience = this.#clock.after(lastNewsMs, resolve)
-    await Promise.race([this.#news.allTold(), isLate])
+    await Promise.race([this.#updates.flushed(), isLate])
     gateway.kill("SIGTERM")
     using _deadline = this.#clock.after(farewellMs, () => gateway.kill("SIGKILL"))
     await gateway.exited
@@ -103,7 +103,7 @@ export class GatewayProcess {
     this.#gateway = gateway
     this.#unansweredBeats = 0
     this.#onStarted(gateway.pid)
-    this.#news.connect((news) => gateway.send(news))
+    this.#updates.connect((updates) => gateway.send(updates))
     gateway.send({ kind: "configure", settings: this.#settings })
     this.#beat()
     void gateway.exited.then((how) => this.#ended(gateway, how))
@@ -135,8 +135,8 @@ export class GatewayProcess {
       case "request":
         this.#answer(from, message.id, message.method, message.params)
         return
-      case "news-taken":
-        this.#news.taken()
+      case "updates-received":
+        this.#updates.acknowledged()
         return
       case "pong":
         this.#connections = message.connections
@@ -191,7 +191,7 @@ export class GatewayProcess {
     this.#gateway = null
     this.#connections = 0
     this.#heartbeat?.[Symbol.dispose]()
-    this.#news.disconnect()
+    this.#updates.disconnect()
     this.#keeper.forgetDrivers()
     this.#onStarted(null)
     const message = `The gateway ended (${how}) before it listened.`

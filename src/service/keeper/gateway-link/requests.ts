@@ -7,7 +7,7 @@ import type { Keeper } from "../keeper.ts"
 import type { Clock } from "../ports.ts"
 import type { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import type { KeeperReport } from "../reports/keeper-report.ts"
-import type { News } from "./news.ts"
+import type { GatewayUpdates } from "./gateway-updates.ts"
 
 type Outcome = Result<unknown, Failure>
 
@@ -15,7 +15,7 @@ type Outcome = Result<unknown, Failure>
 export type Answerers = {
   keeper: Keeper
   audited: AuditedKeeper
-  news: News
+  updates: GatewayUpdates
   metrics: KeeperMetrics
   report: KeeperReport
   clock: Pick<Clock, "monotonicMs">
@@ -23,7 +23,7 @@ export type Answerers = {
 
 /**
  * Answers what the gateway asks. `start` answers in the same turn, so that its answer is on its way
- * before any news of the execution it made.
+ * before any update of the execution it made.
  */
 export function answerRequest(
   method: string,
@@ -39,7 +39,7 @@ export function answerRequest(
 function handle(
   method: KeeperMethod,
   params: unknown,
-  { keeper, audited, news, metrics, report, clock }: Answerers,
+  { keeper, audited, updates, metrics, report, clock }: Answerers,
 ): Outcome | Promise<Outcome> {
   const askedMs = clock.monotonicMs()
   switch (method) {
@@ -51,7 +51,7 @@ function handle(
       // What was found again may be unfollowed at this very moment, by its readers of before: only
       // a `follow` of its own tells which of the two comes last.
       if (started.ok && follow && !started.value.repeated && !hasEnded(started.value.record)) {
-        news.follow(started.value.record.id)
+        updates.follow(started.value.record.id)
       }
       return started
     }
@@ -80,14 +80,14 @@ function handle(
     case "follow": {
       const { executionId } = keeperMethods.follow.params.parse(params)
       const record = keeper.live.find(executionId)?.record ?? null
-      if (record !== null) news.follow(executionId)
+      if (record !== null) updates.follow(executionId)
       return ok({ record })
     }
     case "unfollow":
-      news.unfollow(keeperMethods.unfollow.params.parse(params).executionId)
+      updates.unfollow(keeperMethods.unfollow.params.parse(params).executionId)
       return ok({})
     case "watch":
-      news.watchAll(keeperMethods.watch.params.parse(params).on)
+      updates.watchAll(keeperMethods.watch.params.parse(params).on)
       return ok({})
     case "drivers":
       keeper.setDrivers(keeperMethods.drivers.params.parse(params))

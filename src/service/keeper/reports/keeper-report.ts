@@ -24,7 +24,7 @@ export type ReportSources = {
   audit: () => { lines: number; lostLines: number }
   disk: () => { freeBytes: number; sizeBytes: number }
   /** Ends that no room was found for yet. */
-  waitingEnds: () => number
+  unwrittenEnds: () => number
   gatewayIsUnstable: () => boolean
 }
 
@@ -39,7 +39,7 @@ export function keeperReport(sources: ReportSources): KeeperReport {
     obstacles() {
       const states = countStates(keeper)
       const found: Record<Obstacle, boolean> = {
-        "disk-full": sources.disk().freeBytes < fullBelowBytes || sources.waitingEnds() > 0,
+        "disk-full": sources.disk().freeBytes < fullBelowBytes || sources.unwrittenEnds() > 0,
         "transcripts-full": keeper.disk.live().totalBytes >= bounds.maxDiskBytes,
         "queue-full": isFull(states, bounds),
         "gateway-restarts": sources.gatewayIsUnstable(),

@@ -34,8 +34,8 @@ export async function openService(
   options: ServeOptions,
   owner: AsyncDisposableStack,
 ): Promise<Result<Opened, string>> {
-  const { logger: log, say, takeOver } = options
-  const read = takeOver?.read() ?? ok(null)
+  const { logger: log, say, receivedHandover } = options
+  const read = receivedHandover?.read() ?? ok(null)
   if (!read.ok) return read
   const handover = read.value
   const record = openRecord(config, options, clock, owner, handover)

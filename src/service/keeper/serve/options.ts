@@ -1,6 +1,6 @@
 import type { Logger } from "../../../log/log.ts"
-import type { ManagedState } from "../../os/managed-state.ts"
-import type { TakeOver } from "./take-over.ts"
+import type { ServiceState } from "../../os/notify-systemd.ts"
+import type { ReceivedHandover } from "./receive-handover.ts"
 
 export type ServeOptions = {
   version: string
@@ -12,10 +12,10 @@ export type ServeOptions = {
   /** What the program was started with, after its own name. */
   args: readonly string[]
   /** Where another program had this process before. */
-  takeOver: TakeOver | null
+  receivedHandover: ReceivedHandover | null
   logger: Logger
   /** Says something to whoever started the service, on standard error. */
   say: (text: string) => void
   /** Tells a service manager, where there is one, how far the service is. */
-  tellManager: (state: ManagedState) => void
+  tellManager: (state: ServiceState) => void
 }

@@ -1,7 +1,7 @@
 import type { Config } from "../../../config/config.ts"
 import type { RunAs } from "../../../execution/run-as.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { changeableBy, closedTo } from "../../os/programs/user-reach.ts"
+import { changeableBy, unreachableFor } from "../../os/programs/user-reach.ts"
 import type { Log, Programs } from "../ports.ts"
 import type { LaunchRules } from "../starting/allowed-launch.ts"
 import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.ts"
@@ -68,7 +68,7 @@ function exposedTo(
 ): string | null {
   if (user === null) return null
   const who = user.user ?? `uid ${user.uid}`
-  if (closedTo(user, stateDir) === null) {
+  if (unreachableFor(user, stateDir) === null) {
     const open = `The state directory ${stateDir} is open to ${who}, whom children are to run as`
     return `${open}: give it to root.`
   }

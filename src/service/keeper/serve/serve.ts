@@ -12,23 +12,23 @@ import type { StateDirectory } from "../../storage/state-directory.ts"
 import { startNote } from "../audit/audit-notes.ts"
 import { AuditedKeeper } from "../audit/audited-keeper.ts"
 import { GatewayProcess } from "../gateway-link/gateway-process.ts"
-import { News } from "../gateway-link/news.ts"
+import { GatewayUpdates } from "../gateway-link/gateway-updates.ts"
 import { createHousekeeping } from "../housekeeping/housekeeping.ts"
 import { Keeper } from "../keeper.ts"
 import type { Log } from "../ports.ts"
 import { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import { keeperReport } from "../reports/keeper-report.ts"
-import { type EnduringJournal, enduringJournal } from "../supervision/enduring-journal.ts"
+import { openRetryingJournal, type RetryingJournal } from "../supervision/retrying-journal.ts"
 import { supervisionEvents } from "../supervision/supervision-events.ts"
-import { goOn, handedOverBy, reportUpgrade } from "./go-on.ts"
+import { continueExecutions, handedOverBy, reportUpgrade } from "./continue-executions.ts"
 import type { Machine } from "./machine.ts"
 import { openService } from "./open.ts"
 import type { ServeOptions } from "./options.ts"
 import type { ServiceRecord } from "./record.ts"
 import { fingerprint, gatewaySettings, keeperSettings, retentionSettings } from "./settings.ts"
 import { systemClock as clock } from "./system-clock.ts"
-import { watchForEnd } from "./told-to-end.ts"
-import { openUpgrades, upgradeWish } from "./upgrade.ts"
+import { openUpgrades, watchUpgradeSignal } from "./upgrade.ts"
+import { watchForShutdown } from "./watch-for-shutdown.ts"
 
 const housekeepingMs = 30_000
 const collectEveryBytes = 36 * 1024 * 1024
@@ -40,28 +40,28 @@ const fullDiskCheckMs = 100
 
 /** Runs the service until it is told to end; answers the exit code. */
 export async function serve(config: Config, options: ServeOptions): Promise<number> {
-  const { logger: log, say, takeOver } = options
+  const { logger: log, say, receivedHandover } = options
   // From the first moment on: others know by the lock that it is understood.
-  const wish = upgradeWish()
+  const upgradeSignal = watchUpgradeSignal()
   await using stack = new AsyncDisposableStack()
   // Before anything that was handed over is closed here.
-  const goBack = (why: string) => takeOver?.goBackUnlessAccepted(options.env, why)
+  const returnToPrevious = (why: string) => receivedHandover?.returnUnlessAccepted(options.env, why)
   const opened = await openService(config, options, stack).catch((error: unknown) => {
-    goBack(String(error))
+    returnToPrevious(String(error))
     throw error
   })
   if (!opened.ok) {
-    goBack(opened.failure)
+    returnToPrevious(opened.failure)
     return refuse(say, opened.failure)
   }
-  stack.defer(() => goBack("It failed before it could go on."))
+  stack.defer(() => returnToPrevious("It failed before it could go on."))
   const { record, machine, lost, handover } = opened.value
   const { state, audit } = record
 
   const metrics = new KeeperMetrics(clock)
   for (const one of lost) metrics.changed(one)
   const running = runKeeper(config, record, machine, metrics, log)
-  const { keeper, audited, enduring, news, keepHouse } = running
+  const { keeper, audited, retryingJournal, updates, keepHouse } = running
   let gatewayPid: number | null = null
   const remember = () => rememberTrees(state.path, machine.containment, machine.forest, gatewayPid)
   const { mode: containment } = machine.containment
@@ -74,7 +74,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     bounds: keeperSettings(config, record.policy.rules, machine.containment),
     audit: () => audit.counts,
     disk: () => state.space(),
-    waitingEnds: enduring.waitingEnds,
+    unwrittenEnds: retryingJournal.unwrittenEnds,
     gatewayIsUnstable: () => gateway.isUnstable,
   })
   const gateway: GatewayProcess = new GatewayProcess({
@@ -82,7 +82,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     settings: gatewaySettings(config, facts, state, handover?.port ?? null),
     keeper,
     audited,
-    news,
+    updates,
     metrics,
     report,
     clock,
@@ -94,14 +94,27 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   })
   stack.defer(() => gateway.close())
   let port: number | null = handover?.port ?? null
-  const told = watchForEnd({
+  const shutdown = watchForShutdown({
     isIdle: () => isIdle(keeper, gateway),
     exitWhenIdleMs: config.exitWhenIdleMs,
     checkMs: idleCheckMs,
   })
-  const service = { config, options, record, machine, clock, keeper, audited, enduring, gateway }
-  const upgrades = openUpgrades({ ...service, port: () => port, endSignal: told.signal }, wish)
-  const wentOn = handover && goOn(handover, keeper, options)
+  const service = {
+    config,
+    options,
+    record,
+    machine,
+    clock,
+    keeper,
+    audited,
+    retryingJournal,
+    gateway,
+  }
+  const upgrades = openUpgrades(
+    { ...service, port: () => port, endSignal: shutdown.signal },
+    upgradeSignal,
+  )
+  const continued = handover && continueExecutions(handover, keeper, options)
   const listening = await gateway.open()
   // Executions that were handed over must not end because nobody can connect: keep trying.
   if (!listening.ok && handover === null) return refuse(say, listening.failure.message)
@@ -115,15 +128,15 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const policy = record.policy.rules().policy.kind
   const beginning = { containment, lost: lost.length }
   const started = { ...beginning, version: options.version, policy }
-  const note = { ...started, ...handedOverBy(handover, takeOver) }
+  const note = { ...started, ...handedOverBy(handover, receivedHandover) }
   audit.note(startNote(note, { hosts: config.hosts, port }))
   log.info({ ...beginning, stateDir: state.path, port }, "service ready")
-  if (handover && wentOn) void reportUpgrade(handover, wentOn, options, state.path)
+  if (handover && continued) void reportUpgrade(handover, continued, options, state.path)
   say(readyLine(port, config, state))
   options.tellManager("READY=1")
   upgrades.ready()
 
-  const why = await told.end
+  const why = await shutdown.end
   await upgrades.settled()
   log.info({ why: why.reason, executions: keeper.live.size }, "service shuts down")
   options.tellManager("STOPPING=1")
@@ -146,8 +159,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
 type Running = {
   keeper: Keeper
   audited: AuditedKeeper
-  news: News
-  enduring: EnduringJournal
+  updates: GatewayUpdates
+  retryingJournal: RetryingJournal
   keepHouse: () => void
 }
 
@@ -163,7 +176,7 @@ function runKeeper(
   const isFull = isJournalFull
   const house = { journal, transcripts, clock, log, disk: () => keeper.disk, isFull }
   const keepHouse = createHousekeeping(retentionSettings(config), state, house)
-  const enduring = enduringJournal(journal, signer, {
+  const retryingJournal = openRetryingJournal(journal, signer, {
     clock,
     log,
     isFull,
@@ -172,19 +185,22 @@ function runKeeper(
     closeReserve: () => state.retakeBallast(),
   })
   const garbage = new GarbageCollector(collectEveryBytes)
-  const news: News = new News((id) => keeper.live.find(id)?.transcriptFacts ?? null, clock)
+  const updates: GatewayUpdates = new GatewayUpdates(
+    (id) => keeper.live.find(id)?.transcriptFacts ?? null,
+    clock,
+  )
   const keeper: Keeper = new Keeper(keeperSettings(config, policy.rules, containment), {
     ...supervisionEvents({
       log,
-      news,
-      enduring,
+      updates,
+      retryingJournal,
       metrics,
       ended: (ended) => audited.ended(ended),
       reportGarbage: garbage.reportGarbage,
       bytesPerExecution: executionBytes[containment.mode],
     }),
-    withReserve: enduring.withReserve,
-    ifRoom: enduring.ifRoom,
+    withReserve: retryingJournal.withReserve,
+    withoutReserve: retryingJournal.withoutReserve,
     clock,
     spawner,
     transcripts,
@@ -197,7 +213,7 @@ function runKeeper(
   })
   const counting = metrics.noting(audit)
   const audited: AuditedKeeper = new AuditedKeeper(keeper, counting, clock, redaction)
-  return { keeper, audited, news, enduring, keepHouse }
+  return { keeper, audited, updates, retryingJournal, keepHouse }
 }
 
 /** Once more after the last tree is gone: nothing of it is to be remembered. */
@@ -212,10 +228,10 @@ function surveyOf(forest: Forest, remember: () => void): () => void {
 /** On a full disk an end waits for room; a service that must end does not wait with it. */
 async function untilOnlyTheDiskIsMissing(
   config: Config,
-  { keeper, enduring }: Running,
+  { keeper, retryingJournal }: Running,
 ): Promise<void> {
   await Bun.sleep(config.shutdownGraceMs)
-  while (keeper.live.size > enduring.waitingEnds()) await Bun.sleep(fullDiskCheckMs)
+  while (keeper.live.size > retryingJournal.unwrittenEnds()) await Bun.sleep(fullDiskCheckMs)
 }
 
 function refuse(say: (text: string) => void, why: string): number {

@@ -14,14 +14,14 @@ import { nextTurn } from "../elapse.ts"
 import type { GatewayProcess } from "../gateway-link/gateway-process.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Clock } from "../ports.ts"
-import type { EnduringJournal } from "../supervision/enduring-journal.ts"
+import type { RetryingJournal } from "../supervision/retrying-journal.ts"
 import { checkProgram, type RunProgram } from "../upgrade/check-program.ts"
 import { Upgrades } from "../upgrade/upgrades.ts"
 import type { Machine } from "./machine.ts"
 import { whyNotAgain } from "./open.ts"
 import type { ServeOptions } from "./options.ts"
+import { handOverTo } from "./receive-handover.ts"
 import type { ServiceRecord } from "./record.ts"
-import { handOverTo } from "./take-over.ts"
 
 /** What an upgrade takes from a service that runs. */
 export type UpgradableService = {
@@ -32,26 +32,26 @@ export type UpgradableService = {
   clock: Clock
   keeper: Keeper
   audited: AuditedKeeper
-  enduring: EnduringJournal
+  retryingJournal: RetryingJournal
   gateway: GatewayProcess
   port: () => number | null
   endSignal: () => Handover["endSignal"]
 }
 
 /** What SIGUSR2 asks for, also before there is anything to upgrade. Without it, it would kill. */
-export type UpgradeWish = { isAsked: boolean; asked: () => void }
+export type UpgradeSignal = { isReceived: boolean; received: () => void }
 
-export function upgradeWish(): UpgradeWish {
-  const wish: UpgradeWish = { isAsked: false, asked: () => undefined }
+export function watchUpgradeSignal(): UpgradeSignal {
+  const signal: UpgradeSignal = { isReceived: false, received: () => undefined }
   process.on("SIGUSR2", () => {
-    wish.isAsked = true
-    wish.asked()
+    signal.isReceived = true
+    signal.received()
   })
-  return wish
+  return signal
 }
 
 /** From now on SIGUSR2 changes the program of this process, and nothing else. */
-export function openUpgrades(service: UpgradableService, wish: UpgradeWish): Upgrades {
+export function openUpgrades(service: UpgradableService, signal: UpgradeSignal): Upgrades {
   const { options, record, machine, keeper, audited, gateway } = service
   const { logger: log, self, args, env } = options
   const files = new UpgradeFiles(record.state.path)
@@ -66,8 +66,8 @@ export function openUpgrades(service: UpgradableService, wish: UpgradeWish): Upg
     takeRequest: () => files.takeRequest() ?? { upgrade: "signal", program: [...self] },
     report: (report) => files.report(report),
     check: (program) => checkProgram(program, own, runProgram(options, machine)),
-    hindrance: () => hindrance(service),
-    async closeDoors() {
+    blocker: () => upgradeBlocker(service),
+    async closeGateway() {
       await gateway.close()
       audited.handOver()
       record.audit.sync()
@@ -87,10 +87,10 @@ export function openUpgrades(service: UpgradableService, wish: UpgradeWish): Upg
   })
   // Of the program before this one something may have been asked while it was about to hand over;
   // of a service that is dead, in vain.
-  const isLeftOver = files.isAsked && options.takeOver !== null
-  if (!isLeftOver && !wish.isAsked) files.takeRequest()
-  if (isLeftOver || wish.isAsked) upgrades.begin()
-  wish.asked = () => upgrades.begin()
+  const isLeftOver = files.isAsked && options.receivedHandover !== null
+  if (!isLeftOver && !signal.isReceived) files.takeRequest()
+  if (isLeftOver || signal.isReceived) upgrades.begin()
+  signal.received = () => upgrades.begin()
   return upgrades
 }
 
@@ -120,10 +120,10 @@ export function machineUptimeMs(): number {
 }
 
 /** Everything that would also keep this program from going on, should the next one not. */
-function hindrance(service: UpgradableService): string | null {
-  const { config, options, record, enduring, endSignal } = service
+function upgradeBlocker(service: UpgradableService): string | null {
+  const { config, options, record, retryingJournal, endSignal } = service
   if (endSignal() !== null) return "The service is shutting down."
-  if (enduring.waitingEnds() > 0) {
+  if (retryingJournal.unwrittenEnds() > 0) {
     return "The disk is full, and ends of executions wait to be written: free some space first."
   }
   return tooFewDescriptors(service) ?? whyNotAgain(config, options, record)
@@ -139,7 +139,7 @@ function tooFewDescriptors({ keeper }: UpgradableService): string | null {
 
 const spareDescriptors = 32
 
-const lastWordsMs = 2000
+const outputGraceMs = 2000
 
 function runProgram({ env }: ServeOptions, { reaper }: Machine): RunProgram {
   return async (argv, limitMs) => {
@@ -158,7 +158,7 @@ function runProgram({ env }: ServeOptions, { reaper }: Machine): RunProgram {
       // Whom it may have left behind could hold its output open for ever.
       const [text, said] = await Promise.race([
         outputs,
-        Bun.sleep(lastWordsMs).then(() => ["", ""]),
+        Bun.sleep(outputGraceMs).then(() => ["", ""]),
       ])
       if (child.signalCode !== null) return null
       return { exitCode: child.exitCode, text: text ?? "", said: said ?? "" }

@@ -1,15 +1,15 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { ExecutionEvent } from "../../../execution/state.ts"
-import type { News } from "../gateway-link/news.ts"
+import type { GatewayUpdates } from "../gateway-link/gateway-updates.ts"
 import type { Log } from "../ports.ts"
 import type { KeeperMetrics } from "../reports/keeper-metrics.ts"
-import type { EnduringJournal } from "./enduring-journal.ts"
+import type { RetryingJournal } from "./retrying-journal.ts"
 
-/** What becomes of an execution's events: journal, metrics, the gateway's news, the log. */
+/** What becomes of an execution's events: journal, metrics, updates to the gateway, the log. */
 export function supervisionEvents(options: {
   log: Log
-  news: News
-  enduring: EnduringJournal
+  updates: GatewayUpdates
+  retryingJournal: RetryingJournal
   metrics: KeeperMetrics
   /** Its end is in the journal, and nobody was told yet. */
   ended: (record: ExecutionRecord) => void
@@ -18,22 +18,23 @@ export function supervisionEvents(options: {
   /** What an execution leaves behind, however little it wrote. */
   bytesPerExecution: number
 }) {
-  const { log, news, enduring, metrics, ended, reportGarbage, bytesPerExecution } = options
+  const { log, updates, retryingJournal, metrics, ended, reportGarbage, bytesPerExecution } =
+    options
   return {
     journal(event: ExecutionEvent | null, record: ExecutionRecord) {
       if (event?.kind === "started") metrics.began(record.id)
-      enduring.write(event, record)
+      retryingJournal.write(event, record)
     },
-    journalEnd: enduring.end,
+    journalEnd: retryingJournal.end,
     advanced(id: ExecutionRecord["id"], bytes: number) {
-      news.advanced(id)
+      updates.advanced(id)
       metrics.advanced(id, bytes)
       reportGarbage(bytes)
     },
     changed(record: ExecutionRecord) {
       metrics.changed(record)
       if (record.state.kind === "ended") ended(record)
-      news.changed(record)
+      updates.changed(record)
       const facts = { executionId: record.id, pid: record.leader?.pid, state: record.state.kind }
       if (record.state.kind === "ended") {
         reportGarbage(bytesPerExecution)

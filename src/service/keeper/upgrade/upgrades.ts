@@ -21,9 +21,9 @@ export type UpgradePorts = {
   report: (report: UpgradeReport) => void
   check(program: readonly string[]): Promise<Result<UpgradeCheck, string>>
   /** Why this is no time for it; null when it is. */
-  hindrance(): string | null
+  blocker(): string | null
   /** Clients are told to come again, and nothing more comes from them. */
-  closeDoors(): Promise<void>
+  closeGateway(): Promise<void>
   /** Keeps signals that end the service for the next program; earlier ones are known by then. */
   holdEndSignals(): Promise<void>
   /** Does not come back. */
@@ -77,7 +77,7 @@ export class Upgrades {
     }
     report({ upgrade, phase: "handing-over" })
     log.info({ version: ready.value.version }, "service hands over")
-    await this.#ports.closeDoors()
+    await this.#ports.closeGateway()
     while (live.busy("canBeReleased").length > 0) await this.#moment()
     await live.release()
     await this.#ports.holdEndSignals()
@@ -108,8 +108,8 @@ export class Upgrades {
     if (stuck.length > 0) {
       return fail(`Execution ${stuck[0]} is in the middle of something. Try again later.`)
     }
-    const hindrance = this.#ports.hindrance()
-    return hindrance === null ? ok(checked.value) : fail(hindrance)
+    const blocker = this.#ports.blocker()
+    return blocker === null ? ok(checked.value) : fail(blocker)
   }
 
   async #until(limitMs: number, isSo: () => boolean): Promise<void> {

@@ -51,7 +51,7 @@ export class PipeOutput implements ChildOutput {
   /** After it, what Bun had read ahead is still read, and then nothing. */
   handOver(): number | null {
     const held = this.#isOver || this.#meaning === null ? [] : descriptorsOf(this.#meaning)
-    const kept = takeFromBun(held)
+    const kept = detachFromBun(held)
     if (kept !== null) this.#endWhenQuiet(0)
     return kept
   }
@@ -82,7 +82,7 @@ export const quietTurns = 4
  * read is nowhere else. So its descriptors are made to mean a pipe at its end: from then on it
  * takes nothing from the child, and what it has taken is read to that end.
  */
-export function takeFromBun(descriptors: readonly number[]): number | null {
+export function detachFromBun(descriptors: readonly number[]): number | null {
   const [first] = descriptors
   if (first === undefined) return null
   const kept = duplicate(first)

@@ -4,7 +4,7 @@ import type { ChildInput, ChildOutput } from "../../keeper/ports.ts"
 import { duplicate } from "../libc.ts"
 import { descriptorsOf, openMasters } from "../own-descriptors.ts"
 import { PipeInput } from "./pipe-input.ts"
-import { quietTurns, takeFromBun } from "./pipe-output.ts"
+import { detachFromBun, quietTurns } from "./pipe-output.ts"
 
 /**
  * The master side of a pseudo-terminal. Its output cannot be made to wait: what the child writes is
@@ -74,7 +74,7 @@ export class PseudoTerminal implements ChildOutput {
   handOver(): number | null {
     const isOpen = !this.#ended && this.#number !== null
     this.#input?.close() // before its descriptor means something else
-    const kept = takeFromBun(isOpen ? descriptorsOf(`terminal ${this.#number}`) : [])
+    const kept = detachFromBun(isOpen ? descriptorsOf(`terminal ${this.#number}`) : [])
     if (kept !== null) this.#endAfter(quietTurns)
     return kept
   }

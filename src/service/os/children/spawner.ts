@@ -8,7 +8,7 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Child, Launch, SpawnFailure } from "../../keeper/ports.ts"
 import { makePipe } from "../libc.ts"
 import { readStat } from "../proc.ts"
-import { startingPlace } from "../programs/starting-place.ts"
+import { openWorkingDirectory } from "../programs/open-working-directory.ts"
 import type { Reaper } from "../reaper.ts"
 import { signalName } from "../signals.ts"
 import { type Containment, type Enclosure, endAtOnce } from "../trees/containment.ts"
@@ -26,9 +26,9 @@ export function spawnChild(
   containment: Containment,
   reaper: Reaper,
 ): Result<Child, SpawnFailure> {
-  const place = startingPlace(launch)
-  if (!place.ok) return place
-  using directory = place.value
+  const opened = openWorkingDirectory(launch)
+  if (!opened.ok) return opened
+  using directory = opened.value
   let enclosure: Enclosure | null = null
   try {
     enclosure = containment.enclose(launch.executionId, launch.limits)

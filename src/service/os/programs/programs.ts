@@ -4,9 +4,9 @@ import { mayAccess, type RunAs } from "../../../execution/run-as.ts"
 import { errnoOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Program, Programs, SpawnFailure } from "../../keeper/ports.ts"
+import { cannotEnter, openRealDirectory } from "./open-working-directory.ts"
 import { programFiles } from "./program-files.ts"
-import { cannotEnter, holdDirectory } from "./starting-place.ts"
-import { closedTo, notFor } from "./user-reach.ts"
+import { cannotReach, unreachableFor } from "./user-reach.ts"
 
 /**
  * Finds programs on this machine as execvp would, and says why when it cannot: for the service's
@@ -44,7 +44,7 @@ function inspect(path: string, name: string, user: RunAs | null): Result<Program
     accessSync(path, constants.X_OK)
     const realPath = realpathSync(path)
     if (user !== null && !mayExecute(user, realPath)) {
-      return fail({ errno: "EACCES", message: `${name}: ${notFor(user, path)}` })
+      return fail({ errno: "EACCES", message: `${name}: ${cannotReach(user, path)}` })
     }
     return ok({ path, realPath })
   } catch (error) {
@@ -63,14 +63,14 @@ function missing(name: string, path: string): SpawnFailure {
 
 /** Root may execute and enter more than the user that it is done for. */
 function mayExecute(user: RunAs, realPath: string): boolean {
-  if (closedTo(user, dirname(realPath)) !== null) return false
+  if (unreachableFor(user, dirname(realPath)) !== null) return false
   return mayAccess(user, statSync(realPath), "execute")
 }
 
 function realDirectory(path: string, user: RunAs | null): Result<string, SpawnFailure> {
   try {
     const realPath = realpathSync(path)
-    const held = holdDirectory(realPath, user)
+    const held = openRealDirectory(realPath, user)
     if (!held.ok) return held
     held.value[Symbol.dispose]()
     return ok(realPath)

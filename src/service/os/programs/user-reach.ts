@@ -5,7 +5,7 @@ import { mayAccess, type RunAs } from "../../../execution/run-as.ts"
 type User = Pick<RunAs, "uid" | "gid">
 
 /** The first directory on the way that the user may not enter, itself included; else null. */
-export function closedTo(user: User, directory: string): string | null {
+export function unreachableFor(user: User, directory: string): string | null {
   const way = ancestors(realpathSync(directory))
   return way.find((on) => !mayAccess(user, statSync(on), "execute")) ?? null
 }
@@ -57,7 +57,7 @@ function waysTo(path: string): string[] {
   return [path, ...waysTo(join(target, path.slice(link.length)))]
 }
 
-export function notFor(user: RunAs, path: string): string {
+export function cannotReach(user: RunAs, path: string): string {
   return `${path} is closed to ${user.user ?? `uid ${user.uid}`}, whom children run as`
 }
 

@@ -24,7 +24,7 @@ import {
 import { CgroupTree, removeEmptyCgroups } from "./cgroup-tree.ts"
 import type { Forest } from "./forest.ts"
 
-/** A place for one execution's processes, made before the first of them exists. */
+/** Contains one execution's processes; made before the first of them exists. */
 export interface Enclosure {
   /** What Bun.spawn must start the leader in, if anything. */
   readonly cgroup: string | null
@@ -46,7 +46,7 @@ export interface Containment extends Disposable {
   /** Why it is not `cgroup`, for `doctor`. */
   readonly why: string | null
   enclose(id: ExecutionId, limits: ResourceLimits): Enclosure
-  /** The place of one whose processes are there already, with those whom a thaw has to wake. */
+  /** The enclosure of one whose processes are there already, with those whom a thaw has to wake. */
   reenter(id: ExecutionId, frozen: readonly ProcessIdentity[]): Enclosure
   /** For the program that takes this process over: executions stay where they are. */
   handOver(): HandedContainment
@@ -122,7 +122,7 @@ function bestEffort(forest: Forest, why: string, holders: LimitsHeldBy): Contain
     membersNow: () => forest.membersNow(id),
     use: () => unknownResourceUse,
     hasRunOutOfMemory: () => false,
-    remove: () => forest.fell(id),
+    remove: () => forest.remove(id),
   })
   return {
     mode: "best-effort",
@@ -131,7 +131,7 @@ function bestEffort(forest: Forest, why: string, holders: LimitsHeldBy): Contain
     why,
     enclose: (id) =>
       enclosure(id, (leader) => {
-        forest.plant(id, leader)
+        forest.add(id, leader)
         return new BestEffortTree(id, forest)
       }),
     // The forest was handed over with all its trees.

@@ -18,8 +18,8 @@ type Tree = {
 /** The suspects are one set for a whole family of strays. */
 type Stray = { identity: ProcessIdentity; suspects: Set<ExecutionId> }
 
-/** Where processes belong that were seen before, and those of the leaders' sessions and groups. */
-type KnownPlaces = { byPid: Map<number, ExecutionId>; bySession: Map<number, ExecutionId> }
+/** Whose the processes are that were seen before, and the leaders' sessions and groups. */
+type KnownOwners = { byPid: Map<number, ExecutionId>; bySession: Map<number, ExecutionId> }
 
 const freshMs = 5
 const neverLooked = { atMs: -Infinity, found: new Map<ExecutionId, ProcessStat[]>() }
@@ -48,7 +48,7 @@ export class Forest {
   constructor(isOwnChild: (pid: number) => boolean, handed: HandedForest | null = null) {
     this.#isOwnChild = isOwnChild
     if (handed === null) this.#noteBystanders()
-    else this.#takeOver(handed)
+    else this.#restore(handed)
   }
 
   /** All that was learned, but what one look at /proc tells again. */
@@ -71,7 +71,7 @@ export class Forest {
     }
   }
 
-  #takeOver({ trees, strays, bystanders }: HandedForest): void {
+  #restore({ trees, strays, bystanders }: HandedForest): void {
     const byPid = (seen: readonly ProcessIdentity[]) =>
       new Map(seen.map(({ pid, startTicks }) => [pid, startTicks]))
     for (const { id, leader, hasSession, seen } of trees) {
@@ -87,22 +87,22 @@ export class Forest {
     return this.#trees.size === 0
   }
 
-  plant(id: ExecutionId, leader: ProcessIdentity): void {
+  add(id: ExecutionId, leader: ProcessIdentity): void {
     const seen = new Map([[leader.pid, leader.startTicks]])
     this.#trees.set(id, { leader, hasSession: true, seen })
     this.#lastLook = neverLooked // it did not see this one
   }
 
-  fell(id: ExecutionId): void {
+  remove(id: ExecutionId): void {
     // What could not be ended is given up, not up for adoption by another tree.
     for (const [pid, ticks] of this.#trees.get(id)?.seen ?? []) this.#bystanders.set(pid, ticks)
     this.#trees.delete(id)
     this.#lastLook = neverLooked // a stray may have found its tree by that
     for (const { suspects } of this.#strays.values()) suspects.delete(id)
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      if (![...this.#strays.values()].some(isUnsuspected)) return
-      this.survey()
-      const doomed = [...this.#strays.values()].filter(isUnsuspected)
+      if (![...this.#strays.values()].some(hasNoSuspects)) return
+      this.scan()
+      const doomed = [...this.#strays.values()].filter(hasNoSuspects)
       for (const { identity } of doomed) signalProcess(identity, SIGSTOP)
       for (const { identity } of doomed) signalProcess(identity, SIGKILL)
     }
@@ -118,20 +118,20 @@ export class Forest {
   }
 
   membersNow(id: ExecutionId): ProcessStat[] {
-    const found = this.survey()
+    const found = this.scan()
     this.#lastLook = { atMs: performance.now(), found }
     return found.get(id) ?? []
   }
 
   /** Looks at every process once and remembers what it learns. */
-  survey(): Map<ExecutionId, ProcessStat[]> {
+  scan(): Map<ExecutionId, ProcessStat[]> {
     const stats = liveProcesses()
     this.#forgetTheGone(stats)
-    const known = this.#knownPlaces()
+    const known = this.#knownOwners()
 
     const found = new Map<ExecutionId, ProcessStat[]>()
     for (const stat of stats.values()) {
-      const id = this.#place(stat, stats, known)
+      const id = this.#ownerOf(stat, stats, known)
       if (id === null) continue
       this.#trees.get(id)?.seen.set(stat.pid, stat.startTicks)
       known.byPid.set(stat.pid, id)
@@ -143,11 +143,11 @@ export class Forest {
   }
 
   /**
-   * Surveys, and answers everybody known to be in a tree, or suspected to be: when this process
+   * Scans, and answers everybody known to be in a tree, or suspected to be: when this process
    * dies, all trees end at once, and with them what may belong to any of them.
    */
   remembered(): Record<ExecutionId, ProcessIdentity[]> {
-    this.survey()
+    this.scan()
     const strays = [...this.#strays.values()]
     const remember = (id: ExecutionId, { seen }: Tree) => [
       ...[...seen].map(([pid, startTicks]) => ({ pid, startTicks })),
@@ -156,24 +156,24 @@ export class Forest {
     return Object.fromEntries([...this.#trees].map(([id, tree]) => [id, remember(id, tree)]))
   }
 
-  #place(
+  #ownerOf(
     stat: ProcessStat,
     stats: Map<number, ProcessStat>,
-    known: KnownPlaces,
+    known: KnownOwners,
   ): ExecutionId | null {
-    // A process's place is its nearest ancestor's whose place is known.
+    // A process belongs to the execution of its nearest ancestor whose execution is known.
     let ancestor: ProcessStat | undefined = stat
     for (let depth = 0; ancestor !== undefined && depth < 1000; depth++) {
-      const id = this.#placeAlone(ancestor, known)
+      const id = this.#knownOwner(ancestor, known)
       if (id !== null) return id
-      if (ancestor.parent === process.pid) return this.#placeBelowUs(stat, ancestor)
+      if (ancestor.parent === process.pid) return this.#ownerOfAdopted(stat, ancestor)
       ancestor = stats.get(ancestor.parent)
     }
     return null
   }
 
   /** Whoever is gone has been forgotten: a number that is known is the process that was seen. */
-  #knownPlaces(): KnownPlaces {
+  #knownOwners(): KnownOwners {
     const byPid = new Map<number, ExecutionId>()
     const bySession = new Map<number, ExecutionId>()
     for (const [id, { leader, hasSession, seen }] of this.#trees) {
@@ -183,12 +183,12 @@ export class Forest {
     return { byPid, bySession }
   }
 
-  #placeAlone(stat: ProcessStat, { byPid, bySession }: KnownPlaces): ExecutionId | null {
+  #knownOwner(stat: ProcessStat, { byPid, bySession }: KnownOwners): ExecutionId | null {
     const id = byPid.get(stat.pid) ?? bySession.get(stat.session) ?? bySession.get(stat.group)
-    return id ?? this.#placeByMarker(stat)
+    return id ?? this.#ownerByMarker(stat)
   }
 
-  #placeByMarker(stat: ProcessStat): ExecutionId | null {
+  #ownerByMarker(stat: ProcessStat): ExecutionId | null {
     if (this.#unmarked.get(stat.pid) === stat.startTicks) return null
     const marker = new RegExp(`(?:^|\\0)${executionMarker}=([a-z2-7]{26})`)
     const id = marker.exec(readEnvironment(stat.pid))?.[1]
@@ -198,7 +198,7 @@ export class Forest {
   }
 
   /** `top` is the child of ours that the process descends from, or is. */
-  #placeBelowUs(stat: ProcessStat, top: ProcessStat): ExecutionId | null {
+  #ownerOfAdopted(stat: ProcessStat, top: ProcessStat): ExecutionId | null {
     if (this.#isOwnChild(top.pid)) return null
     if (this.#isBystander(top)) {
       this.#bystanders.set(stat.pid, stat.startTicks)
@@ -236,7 +236,7 @@ export class Forest {
   }
 }
 
-function isUnsuspected({ suspects }: Stray): boolean {
+function hasNoSuspects({ suspects }: Stray): boolean {
   return suspects.size === 0
 }
 

@@ -18,7 +18,7 @@ test("news is taken even where it breaks a reader: all other news waits for that
     },
   }
   const opening = openKeeperLink(channel, {
-    news: () => {
+    updated: () => {
       throw new Error("a disk that cannot be read")
     },
     draining: () => undefined,
@@ -26,10 +26,10 @@ test("news is taken even where it breaks a reader: all other news waits for that
   })
   opening.catch(() => undefined) // it is never configured here
 
-  const news = { kind: "news", advances: [], changes: [], resync: false }
-  expect(() => receive(news)).toThrow("a disk that cannot be read")
+  const updates = { kind: "updates", advances: [], changes: [], resync: false }
+  expect(() => receive(updates)).toThrow("a disk that cannot be read")
 
-  expect(sent).toEqual([{ kind: "news-taken" }])
+  expect(sent).toEqual([{ kind: "updates-received" }])
 })
 
 describe("an answer of the keeper to one question", () => {
@@ -66,7 +66,7 @@ async function openLink() {
     },
   }
   const opening = openKeeperLink(channel, {
-    news: () => undefined,
+    updated: () => undefined,
     draining: () => undefined,
     connections: () => 0,
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import type { KeeperNews } from "../../../../src/service/gateway/operations/keeper-link.ts"
+import type { KeeperUpdates } from "../../../../src/service/gateway/operations/keeper-link.ts"
 import {
   type Followed,
   LiveExecutions,
@@ -58,7 +58,7 @@ class Reader {
   }
 }
 
-const news: KeeperNews = { kind: "news", advances: [], changes: [], resync: false }
+const updates: KeeperUpdates = { kind: "updates", advances: [], changes: [], resync: false }
 
 describe("an execution that is followed", () => {
   test("tells its readers of changes and of advances, in the order they happened", async () => {
@@ -69,8 +69,8 @@ describe("an execution that is followed", () => {
     const followed = await opened
     const paused = sampleRecord({ id, state: { kind: "paused", pid: 4242 } })
 
-    live.take({
-      ...news,
+    live.apply({
+      ...updates,
       changes: [paused],
       advances: [{ executionId, transcript: transcriptOf(5) }],
     })
@@ -118,7 +118,7 @@ describe("an execution that is followed", () => {
     await link.callTo("follow", 1).answer({ record: running })
     await second
 
-    live.take({ ...news, advances: [{ executionId, transcript: transcriptOf(9) }] })
+    live.apply({ ...updates, advances: [{ executionId, transcript: transcriptOf(9) }] })
 
     expect(link.methods).not.toContain("unfollow")
     expect(lasting.heard).toEqual(["advanced"])
@@ -143,7 +143,7 @@ describe("an execution that is followed", () => {
     await link.callTo("follow").answer({ record: running })
     await opened
 
-    live.take({ ...news, changes: [ended] })
+    live.apply({ ...updates, changes: [ended] })
     expect(live.readerCount).toBe(1)
     reader.leave()
 
@@ -158,10 +158,10 @@ describe("an execution that is followed", () => {
     const opened = open(live, reader)
     await link.callTo("follow").answer({ record: running })
     const followed = await opened
-    live.take({ ...news, advances: [{ executionId, transcript: transcriptOf(9) }] })
+    live.apply({ ...updates, advances: [{ executionId, transcript: transcriptOf(9) }] })
     journal.write(running)
 
-    live.take({ ...news, resync: true })
+    live.apply({ ...updates, resync: true })
 
     expect(followed?.transcript).toEqual(transcriptOf(9))
   })
@@ -206,10 +206,10 @@ describe("watchers", () => {
     const first = watch("first")
     const second = watch("second")
 
-    live.take({ ...news, changes: [running, ended] })
+    live.apply({ ...updates, changes: [running, ended] })
     expect(live.readerCount).toBe(2)
     first[Symbol.dispose]()
-    live.take({ ...news, changes: [running] })
+    live.apply({ ...updates, changes: [running] })
     second[Symbol.dispose]()
     second[Symbol.dispose]()
     await settled()
@@ -226,7 +226,7 @@ describe("watchers", () => {
     const other = sampleRecord({ id: sampleId(2) })
     journal.write(running, other)
 
-    live.take({ ...news, resync: true })
+    live.apply({ ...updates, resync: true })
 
     expect(heard.toSorted()).toEqual([id, other.id].toSorted())
   })

@@ -4,7 +4,7 @@ import {
   DiskUse,
   type LiveShare,
 } from "../../../../src/service/keeper/admission/disk-use.ts"
-import type { Starter } from "../../../../src/service/keeper/admission/places.ts"
+import type { Starter } from "../../../../src/service/keeper/admission/execution-slots.ts"
 import { ManualClock } from "../../../support/manual-clock.ts"
 import { sampleId } from "../../../support/sample-record.ts"
 

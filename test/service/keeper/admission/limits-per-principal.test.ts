@@ -33,9 +33,9 @@ function stage(change: Partial<KeeperSettings>) {
           return programs.locate(...wanted)
         },
       },
-      ifRoom(write) {
+      withoutReserve(write) {
         asked.push("journal")
-        return ports.ifRoom(write)
+        return ports.withoutReserve(write)
       },
       store: new Proxy(store, {
         get(target, name) {

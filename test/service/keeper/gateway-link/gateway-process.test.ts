@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { KeeperMessage } from "../../../../src/protocol/ipc.ts"
 import { AuditedKeeper } from "../../../../src/service/keeper/audit/audited-keeper.ts"
 import { GatewayProcess } from "../../../../src/service/keeper/gateway-link/gateway-process.ts"
-import { News } from "../../../../src/service/keeper/gateway-link/news.ts"
+import { GatewayUpdates } from "../../../../src/service/keeper/gateway-link/gateway-updates.ts"
 import { Keeper } from "../../../../src/service/keeper/keeper.ts"
 import { KeeperMetrics } from "../../../../src/service/keeper/reports/keeper-metrics.ts"
 import { ManualClock, settled } from "../../../support/manual-clock.ts"
@@ -46,7 +46,7 @@ class ScriptedGateway {
 function opened() {
   const clock = new ManualClock()
   const log = new QuietLog()
-  const news = new News(() => null, clock)
+  const updates = new GatewayUpdates(() => null, clock)
   const gateways: ScriptedGateway[] = []
   const started: Array<number | null> = []
   const metrics = new KeeperMetrics(clock)
@@ -60,7 +60,7 @@ function opened() {
     settings: structuredClone(sampleSettings),
     keeper,
     audited: new AuditedKeeper(keeper, new NotedAudit(), clock, null),
-    news,
+    updates,
     metrics,
     report: { obstacles: () => [], metrics: () => [] },
     clock,

@@ -16,7 +16,7 @@ function lingering(processes: ScriptedProcess[]) {
     isOver: () => isOver,
     hurry: hurry.signal,
   })
-  return { clock, tree, hurry, isEmpty, takeOver: () => (isOver = true) }
+  return { clock, tree, hurry, isEmpty, receivedHandover: () => (isOver = true) }
 }
 
 describe("a tree that has lost its leader", () => {
@@ -48,10 +48,10 @@ describe("a tree that has lost its leader", () => {
   })
 
   test("is left to whoever stops it meanwhile", async () => {
-    const { clock, isEmpty, takeOver } = lingering([{ pid: 1 }])
+    const { clock, isEmpty, receivedHandover } = lingering([{ pid: 1 }])
     await clock.pass(100)
 
-    takeOver()
+    receivedHandover()
     await clock.pass(100)
 
     expect(await isEmpty).toBe(false)

@@ -31,8 +31,8 @@ function staged(over: Partial<UpgradePorts> = {}) {
     takeRequest: () => ({ upgrade: `${++asked}`, program: ["/next"] }),
     report: (report) => void reports.push(report),
     check: async () => checked,
-    hindrance: () => null,
-    closeDoors: async () => void done.push("close doors"),
+    blocker: () => null,
+    closeGateway: async () => void done.push("close doors"),
     holdEndSignals: async () => void done.push("hold signals"),
     change: () => {
       done.push("change")
@@ -103,7 +103,7 @@ describe("an upgrade", () => {
   })
 
   test("is refused when there is a reason against it, after all waiting", async () => {
-    const { upgrades, done, reports } = staged({ hindrance: () => "The disk is full." })
+    const { upgrades, done, reports } = staged({ blocker: () => "The disk is full." })
     upgrades.ready()
 
     upgrades.begin()

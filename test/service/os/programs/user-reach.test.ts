@@ -13,7 +13,7 @@ import { join } from "node:path"
 import {
   changeableBy,
   changeableByOthers,
-  closedTo,
+  unreachableFor,
 } from "../../../../src/service/os/programs/user-reach.ts"
 import { notRoot, testUnless } from "../../../support/test-unless.ts"
 
@@ -104,7 +104,7 @@ describe("a directory", () => {
     const inside = join(folder, "closed/inside")
     mkdirSync(inside, { recursive: true })
     chmodSync(join(folder, "closed"), 0o700)
-    expect(closedTo(user, inside)).toBe(join(folder, "closed"))
-    expect(closedTo(user, folder)).toBeNull()
+    expect(unreachableFor(user, inside)).toBe(join(folder, "closed"))
+    expect(unreachableFor(user, folder)).toBeNull()
   })
 })

@@ -72,7 +72,7 @@ describe("a tree without a cgroup", () => {
     await using leader = planted.grow(one, "exec sleep 1000")
 
     expect(planted.pids(one)).toEqual([leader.pid])
-    planted.forest.fell(one)
+    planted.forest.remove(one)
 
     expect(isStillThere(bystander.identity)).toBe(true)
   })
@@ -81,7 +81,7 @@ describe("a tree without a cgroup", () => {
     await using another = new RealChild("sleep 1000 & wait")
     const planted = new Planted()
     const { pid, startTicks } = another.identity
-    planted.forest.plant(one, { pid, startTicks: startTicks - 1 })
+    planted.forest.add(one, { pid, startTicks: startTicks - 1 })
 
     expect(planted.pids(one)).toEqual([])
   })
@@ -96,7 +96,7 @@ describe("a stray that may belong to several", () => {
     expect(planted.pids(one)).toEqual([leader.pid])
     expect(planted.pids(two)).toEqual([other.pid])
 
-    planted.forest.fell(one)
+    planted.forest.remove(one)
 
     expect(isStillThere(found)).toBe(true)
     expect(planted.pids(two)).toContain(found.pid)
@@ -111,8 +111,8 @@ describe("a stray that may belong to several", () => {
     const [found, child] = [await leader.toldOrphan("stray"), await leader.told("child")]
     planted.pids(one)
 
-    planted.forest.fell(one)
-    planted.forest.fell(two)
+    planted.forest.remove(one)
+    planted.forest.remove(two)
 
     await until("both are gone", () => {
       reap(found.pid)
@@ -129,8 +129,8 @@ describe("a stray that may belong to several", () => {
     expect(planted.pids(two)).toEqual([other.pid])
     await using later = planted.grow(three, "exec sleep 1000")
 
-    planted.forest.fell(one)
-    planted.forest.fell(two)
+    planted.forest.remove(one)
+    planted.forest.remove(two)
 
     await until("it is gone", () => {
       reap(found.pid)

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test"
 import assert from "node:assert/strict"
 import fc from "fast-check"
 import {
-  type PlaceBounds,
-  Places,
+  type ExecutionSlot,
+  ExecutionSlots,
+  type SlotLimits,
   type Starter,
-  type Stay,
-} from "../../../../src/service/keeper/admission/places.ts"
+} from "../../../../src/service/keeper/admission/execution-slots.ts"
 
-const bounds: PlaceBounds = {
+const limits: SlotLimits = {
   maxExecutions: 3,
   maxQueue: 6,
   maxExecutionsPerPrincipal: 2,
@@ -19,78 +19,82 @@ const bob = { principal: "bob", exempt: false }
 const root = { principal: "ann", exempt: true }
 
 /** Comes to the places as the keeper would, and answers what became of it. */
-function arrive(places: Places<string>, starter: Starter, name: string) {
-  const prospect = places.prospect(starter)
-  if (prospect === "runs") return { prospect, stay: places.take(starter) }
-  if (prospect === "waits") return { prospect, stay: places.wait(starter, name) }
+function arrive(slots: ExecutionSlots<string>, starter: Starter, name: string) {
+  const prospect = slots.availability(starter)
+  if (prospect === "runs") return { prospect, stay: slots.acquire(starter) }
+  if (prospect === "waits") return { prospect, stay: slots.enqueue(starter, name) }
   return { prospect, stay: null }
 }
 
-function admitted(places: Places<string>): string[] {
+function admitted(slots: ExecutionSlots<string>): string[] {
   const names: string[] = []
-  for (let next = places.admit(); next !== null; next = places.admit()) names.push(next)
+  for (let next = slots.admitNext(); next !== null; next = slots.admitNext()) names.push(next)
   return names
 }
 
 describe("places that several principals want", () => {
   test("go to each up to its own bound, though there are more", () => {
-    const places = new Places<string>(bounds)
+    const slots = new ExecutionSlots<string>(limits)
 
-    const prospects = ["1", "2", "3"].map((name) => arrive(places, ann, name).prospect)
+    const prospects = ["1", "2", "3"].map((name) => arrive(slots, ann, name).prospect)
 
     expect(prospects).toEqual(["runs", "runs", "waits"])
-    expect(arrive(places, bob, "b").prospect).toBe("runs")
-    expect(admitted(places)).toEqual([])
+    expect(arrive(slots, bob, "b").prospect).toBe("runs")
+    expect(admitted(slots)).toEqual([])
   })
 
   test("go in turn to those who wait, and each is served in its order", () => {
-    const places = new Places<string>({ ...bounds, maxExecutions: 1 })
-    const stays = new Map([["first", arrive(places, bob, "first").stay]])
-    for (const name of ["a1", "a2", "a3"]) stays.set(name, arrive(places, ann, name).stay)
-    for (const name of ["b1", "b2"]) stays.set(name, arrive(places, bob, name).stay)
+    const slots = new ExecutionSlots<string>({ ...limits, maxExecutions: 1 })
+    const stays = new Map([["first", arrive(slots, bob, "first").stay]])
+    for (const name of ["a1", "a2", "a3"]) stays.set(name, arrive(slots, ann, name).stay)
+    for (const name of ["b1", "b2"]) stays.set(name, arrive(slots, bob, name).stay)
 
     const order = ["first"]
     for (let at = 0; at < 6; at += 1) {
-      stays.get(order[at] ?? "")?.end()
-      order.push(...admitted(places))
+      stays.get(order[at] ?? "")?.release()
+      order.push(...admitted(slots))
     }
 
     expect(order).toEqual(["first", "a1", "b1", "a2", "b2", "a3"])
   })
 
   test("are not held up by one that waits at its bound", () => {
-    const places = new Places<string>({ ...bounds, maxExecutions: 2, maxExecutionsPerPrincipal: 1 })
-    arrive(places, ann, "a1")
-    const second = arrive(places, bob, "b1")
-    arrive(places, ann, "a2")
-    arrive(places, bob, "b2")
+    const slots = new ExecutionSlots<string>({
+      ...limits,
+      maxExecutions: 2,
+      maxExecutionsPerPrincipal: 1,
+    })
+    arrive(slots, ann, "a1")
+    const second = arrive(slots, bob, "b1")
+    arrive(slots, ann, "a2")
+    arrive(slots, bob, "b2")
 
-    second.stay?.end()
+    second.stay?.release()
 
-    expect(admitted(places)).toEqual(["b2"])
+    expect(admitted(slots)).toEqual(["b2"])
   })
 
   test("are refused by name: to one at its bound, or to all", () => {
-    const places = new Places<string>(bounds)
-    for (let count = 0; count < 5; count += 1) arrive(places, ann, "a")
+    const slots = new ExecutionSlots<string>(limits)
+    for (let count = 0; count < 5; count += 1) arrive(slots, ann, "a")
 
-    expect(places.prospect(ann)).toBe("full-for-principal")
-    expect(places.prospect(root)).toBe("runs")
-    for (let count = 0; count < 4; count += 1) arrive(places, root, "r")
-    expect(places.prospect(bob)).toBe("full")
+    expect(slots.availability(ann)).toBe("full-for-principal")
+    expect(slots.availability(root)).toBe("runs")
+    for (let count = 0; count < 4; count += 1) arrive(slots, root, "r")
+    expect(slots.availability(bob)).toBe("full")
   })
 
   test("keep a seat that was given up until its end", () => {
-    const places = new Places<string>({ ...bounds, maxExecutions: 0, maxQueue: 1 })
-    const { stay } = arrive(places, ann, "a")
+    const slots = new ExecutionSlots<string>({ ...limits, maxExecutions: 0, maxQueue: 1 })
+    const { stay } = arrive(slots, ann, "a")
 
-    expect(stay?.withdraw()).toBe(true)
-    expect(stay?.withdraw()).toBe(false)
-    expect(places.prospect(bob)).toBe("full")
-    stay?.end()
-    stay?.end()
-    expect(places).toMatchObject({ waiting: 0, running: 0, lanes: 0 })
-    expect(places.prospect(bob)).toBe("waits")
+    expect(stay?.leaveQueue()).toBe(true)
+    expect(stay?.leaveQueue()).toBe(false)
+    expect(slots.availability(bob)).toBe("full")
+    stay?.release()
+    stay?.release()
+    expect(slots).toMatchObject({ waiting: 0, running: 0, queues: 0 })
+    expect(slots.availability(bob)).toBe("waits")
   })
 })
 
@@ -137,47 +141,47 @@ describe("a queue of a hundred thousand", () => {
 /** Milliseconds for each of so many that wait, leave from the middle, or are served. */
 function costOf(count: number): number {
   const most = { maxQueue: count, maxQueuePerPrincipal: count, maxExecutionsPerPrincipal: 1 }
-  const places = new Places<string>({ ...most, maxExecutions: 1 })
-  const first = places.take(bob)
+  const slots = new ExecutionSlots<string>({ ...most, maxExecutions: 1 })
+  const first = slots.acquire(bob)
   const startMs = performance.now()
-  const stays = Array.from({ length: count }, () => places.wait(ann, "a"))
+  const stays = Array.from({ length: count }, () => slots.enqueue(ann, "a"))
   for (let at = 1; at < count; at += 2) {
-    stays[at]?.withdraw()
-    stays[at]?.end()
+    stays[at]?.leaveQueue()
+    stays[at]?.release()
   }
-  first.end()
+  first.release()
   for (let at = 0; at < count; at += 2) {
-    assert(places.admit() === "a")
-    stays[at]?.end()
+    assert(slots.admitNext() === "a")
+    stays[at]?.release()
   }
   return (performance.now() - startMs) / count
 }
 
-type Guest = { starter: Starter; number: number; stay: Stay }
+type Queued = { starter: Starter; number: number; stay: ExecutionSlot }
 
 /** The plain and slow way to say the same: lists, counted anew every time. */
 class Model {
-  readonly #bounds: PlaceBounds
-  readonly #places: Places<number>
-  readonly #running: Guest[] = []
-  readonly #waiting: Guest[] = []
+  readonly #limits: SlotLimits
+  readonly #slots: ExecutionSlots<number>
+  readonly #running: Queued[] = []
+  readonly #waiting: Queued[] = []
   /** Lane that waits and may run → those that had a turn since. */
   readonly #turnsOfOthers = new Map<string, Set<string>>()
   #number = 0
 
-  constructor(given: PlaceBounds) {
-    this.#bounds = given
-    this.#places = new Places(given)
+  constructor(given: SlotLimits) {
+    this.#limits = given
+    this.#slots = new ExecutionSlots(given)
   }
 
   arrive(starter: Starter): void {
     const number = (this.#number += 1)
-    const prospect = this.#places.prospect(starter)
-    const { maxQueue, maxQueuePerPrincipal } = this.#bounds
+    const prospect = this.#slots.availability(starter)
+    const { maxQueue, maxQueuePerPrincipal } = this.#limits
     if (prospect === "runs") {
-      this.#running.push({ starter, number, stay: this.#places.take(starter) })
+      this.#running.push({ starter, number, stay: this.#slots.acquire(starter) })
     } else if (prospect === "waits") {
-      this.#waiting.push({ starter, number, stay: this.#places.wait(starter, number) })
+      this.#waiting.push({ starter, number, stay: this.#slots.enqueue(starter, number) })
     } else if (prospect === "full") {
       expect(this.#waiting.length).toBe(maxQueue)
     } else {
@@ -188,23 +192,23 @@ class Model {
   }
 
   end(at: number): void {
-    const [guest] = this.#running.splice(at % Math.max(1, this.#running.length), 1)
-    guest?.stay.end()
+    const [queued] = this.#running.splice(at % Math.max(1, this.#running.length), 1)
+    queued?.stay.release()
     this.#fill()
   }
 
   cancel(at: number): void {
-    const [guest] = this.#waiting.splice(at % Math.max(1, this.#waiting.length), 1)
-    if (guest === undefined) return
-    expect(guest.stay.withdraw()).toBe(true)
-    guest.stay.end()
+    const [queued] = this.#waiting.splice(at % Math.max(1, this.#waiting.length), 1)
+    if (queued === undefined) return
+    expect(queued.stay.leaveQueue()).toBe(true)
+    queued.stay.release()
     this.#fill()
   }
 
   check(): void {
-    const { maxExecutions, maxQueue } = this.#bounds
-    expect(this.#places.running).toBe(this.#running.length)
-    expect(this.#places.waiting).toBe(this.#waiting.length)
+    const { maxExecutions, maxQueue } = this.#limits
+    expect(this.#slots.running).toBe(this.#running.length)
+    expect(this.#slots.waiting).toBe(this.#waiting.length)
     expect(this.#running.length).toBeLessThanOrEqual(maxExecutions)
     expect(this.#waiting.length).toBeLessThanOrEqual(maxQueue)
     for (const { starter } of this.#running) {
@@ -220,20 +224,20 @@ class Model {
       this.check()
     }
     expect(this.#waiting).toEqual([])
-    expect(this.#places.lanes).toBe(0)
+    expect(this.#slots.queues).toBe(0)
   }
 
   #fill(): void {
     const before = [...this.#waiting]
-    for (let number = this.#places.admit(); number !== null; number = this.#places.admit()) {
-      const at = this.#waiting.findIndex((guest) => guest.number === number)
-      const [guest] = this.#waiting.splice(at, 1)
-      assert(guest !== undefined, `${number} did not wait`)
-      const firstOfIts = before.find((one) => laneOf(one.starter) === laneOf(guest.starter))
-      expect(guest.number).toBe(firstOfIts?.number ?? -1)
-      before.splice(before.indexOf(guest), 1)
-      this.#noteTurn(guest.starter)
-      this.#running.push(guest)
+    for (let number = this.#slots.admitNext(); number !== null; number = this.#slots.admitNext()) {
+      const at = this.#waiting.findIndex((queued) => queued.number === number)
+      const [queued] = this.#waiting.splice(at, 1)
+      assert(queued !== undefined, `${number} did not wait`)
+      const firstOfIts = before.find((one) => laneOf(one.starter) === laneOf(queued.starter))
+      expect(queued.number).toBe(firstOfIts?.number ?? -1)
+      before.splice(before.indexOf(queued), 1)
+      this.#noteTurn(queued.starter)
+      this.#running.push(queued)
     }
   }
 
@@ -259,12 +263,12 @@ class Model {
   }
 
   #mostOf({ exempt }: Starter): number {
-    return exempt ? Infinity : this.#bounds.maxExecutionsPerPrincipal
+    return exempt ? Infinity : this.#limits.maxExecutionsPerPrincipal
   }
 }
 
-function own(guests: Guest[], starter: Starter): number {
-  return guests.filter((guest) => laneOf(guest.starter) === laneOf(starter)).length
+function own(guests: Queued[], starter: Starter): number {
+  return guests.filter((queued) => laneOf(queued.starter) === laneOf(starter)).length
 }
 
 function laneOf({ principal, exempt }: Starter): string {

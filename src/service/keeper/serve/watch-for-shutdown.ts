@@ -1,26 +1,26 @@
-export type EndReason = {
+export type ShutdownReason = {
   reason: string
   /** Calls back when somebody insists. */
   onSecondSignal(hurry: () => void): void
 }
 
-/** Ctrl-C under npm arrives twice, once from the terminal and once passed on: that is one wish. */
-const sameWishMs = 500
+/** Ctrl-C under npm arrives twice, from the terminal and passed on by npm: that is one request. */
+const sameRequestMs = 500
 
-export type EndWatch = {
-  end: Promise<EndReason>
+export type ShutdownWatch = {
+  end: Promise<ShutdownReason>
   /** The first signal that asked for it. */
   signal: () => "SIGTERM" | "SIGINT" | null
 }
 
 /** Waits for a signal, or for idleness where the configuration says that it ends the service. */
-export function watchForEnd(options: {
+export function watchForShutdown(options: {
   isIdle: () => boolean
   exitWhenIdleMs: number | null
   checkMs: number
-}): EndWatch {
+}): ShutdownWatch {
   const { exitWhenIdleMs } = options
-  const { promise, resolve } = Promise.withResolvers<EndReason>()
+  const { promise, resolve } = Promise.withResolvers<ShutdownReason>()
   let first: { signal: "SIGTERM" | "SIGINT"; atMs: number } | null = null
   let hurry: (() => void) | null = null
   let idleSinceMs: number | null = null
@@ -38,7 +38,7 @@ export function watchForEnd(options: {
     if (first === null) {
       first = { signal, atMs: nowMs }
       end(signal)
-    } else if (nowMs - first.atMs > sameWishMs) hurry?.()
+    } else if (nowMs - first.atMs > sameRequestMs) hurry?.()
   }
   const check = (limitMs: number) => {
     if (!options.isIdle()) idleSinceMs = null

@@ -26,7 +26,7 @@ const Inheritance = z.object({
 })
 type Inheritance = z.infer<typeof Inheritance>
 
-const takeOverVariable = "CC_EXECUTOR_TAKE_OVER"
+const handoverVariable = "CC_EXECUTOR_TAKE_OVER"
 
 /**
  * Puts another program in this one's place, with all that it needs to go on. Should it not even
@@ -52,12 +52,16 @@ export function handOverTo(
   try {
     return become(path, [...program, ...args], from.env, inheritance)
   } catch (error) {
-    return goBack(inheritance, from.env, error instanceof Error ? error.message : String(error))
+    return returnToPrevious(
+      inheritance,
+      from.env,
+      error instanceof Error ? error.message : String(error),
+    )
   }
 }
 
-/** A process that another program had before this one. */
-export class TakeOver {
+/** What the previous program of this process handed over. */
+export class ReceivedHandover {
   readonly #inheritance: Inheritance
   #isAccepted = false
 
@@ -90,27 +94,27 @@ export class TakeOver {
     letSignalsThrough()
   }
 
-  /** Nothing has been done yet: the program before this one goes on. Once, else for ever. */
-  goBackUnlessAccepted(env: Environment, why: string): void {
+  /** Nothing has been done yet, so the previous program can continue. At most once. */
+  returnUnlessAccepted(env: Environment, why: string): void {
     if (this.#isAccepted || this.failure !== null) return
-    goBack(this.#inheritance, env, why)
+    returnToPrevious(this.#inheritance, env, why)
   }
 }
 
 /** Null when this process had no program before. The variable is for nobody else to see. */
-export function receiveTakeOver(env: Environment): TakeOver | null {
-  const text = env[takeOverVariable]
-  delete env[takeOverVariable]
+export function receiveHandover(env: Environment): ReceivedHandover | null {
+  const text = env[handoverVariable]
+  delete env[handoverVariable]
   if (text === undefined) return null
   const inheritance = Inheritance.parse(JSON.parse(text))
   raiseHeldSignal(inheritance.umask)
-  return new TakeOver(inheritance)
+  return new ReceivedHandover(inheritance)
 }
 
 /** It travels in a variable, and those have a bound. */
 const longestFailure = 2000
 
-function goBack(inheritance: Inheritance, env: Environment, failure: string): never {
+function returnToPrevious(inheritance: Inheritance, env: Environment, failure: string): never {
   const path = `/proc/self/fd/${inheritance.programFd}`
   const { self, args } = inheritance
   const said = failure.slice(0, longestFailure)
@@ -124,7 +128,7 @@ function become(
   env: Environment,
   inheritance: Inheritance,
 ): never {
-  const variables = { [takeOverVariable]: JSON.stringify(inheritance) }
+  const variables = { [handoverVariable]: JSON.stringify(inheritance) }
   // Else it would replace itself once more to be rid of those, and lose what it was given.
   const own = withoutRuntimeVariables(env) ?? env
   return becomeProgram(path, argv, { ...own, ...variables }, inheritance.descriptors)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { ExecutionRecord } from "../../../../src/execution/record.ts"
 import type { ExecutionEvent } from "../../../../src/execution/state.ts"
-import { enduringJournal } from "../../../../src/service/keeper/supervision/enduring-journal.ts"
+import { openRetryingJournal } from "../../../../src/service/keeper/supervision/retrying-journal.ts"
 import { ManualClock } from "../../../support/manual-clock.ts"
 import { MemoryJournal } from "../../../support/memory-journal.ts"
 import { QuietLog } from "../../../support/quiet-log.ts"
@@ -39,7 +39,7 @@ function stage(change: Partial<Pick<Disk, "room" | "reserve">> = {}) {
   const disk = Object.assign(new Disk(), change)
   const clock = new ManualClock()
   const log = new QuietLog()
-  const journal = enduringJournal(
+  const journal = openRetryingJournal(
     disk,
     { sign: () => someReceipt },
     {
@@ -83,7 +83,7 @@ describe("on a disk with room", () => {
 describe("on a full disk", () => {
   test("a start does not touch the reserve", () => {
     const { disk, journal } = stage({ reserve: 5 })
-    expect(journal.ifRoom(() => disk.take())).toBe(false)
+    expect(journal.withoutReserve(() => disk.take())).toBe(false)
     expect([disk.reserve, disk.tidied]).toEqual([5, 1])
   })
 
@@ -92,7 +92,7 @@ describe("on a full disk", () => {
     const write = () => {
       if (disk.tidied === 0) throw new DiskFull()
     }
-    expect(journal.ifRoom(write)).toBe(true)
+    expect(journal.withoutReserve(write)).toBe(true)
   })
 
   test("an end is written into the reserve, which is closed again", async () => {
@@ -121,14 +121,14 @@ describe("on a full disk", () => {
       await settled()
       clock.advance(500)
     }
-    expect([isTold, journal.waitingEnds()]).toEqual([false, 1])
+    expect([isTold, journal.unwrittenEnds()]).toEqual([false, 1])
 
     disk.room = 1
     await settled()
     clock.advance(500)
     await end
 
-    expect([isTold, journal.waitingEnds()]).toEqual([true, 0])
+    expect([isTold, journal.unwrittenEnds()]).toEqual([true, 0])
     expect(disk.receipts.size).toBe(1)
     expect(log.events).toEqual(["disk full: an end waits to be journaled"])
   })
@@ -140,7 +140,7 @@ describe("another failure than a full disk", () => {
     const broken = () => {
       throw new Error("a bug")
     }
-    expect(() => journal.ifRoom(broken)).toThrow("a bug")
+    expect(() => journal.withoutReserve(broken)).toThrow("a bug")
     expect(() => journal.withReserve(broken)).toThrow("a bug")
   })
 })

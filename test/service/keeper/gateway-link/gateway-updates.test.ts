@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { KeeperMessage } from "../../../../src/protocol/ipc.ts"
-import { News } from "../../../../src/service/keeper/gateway-link/news.ts"
+import { GatewayUpdates } from "../../../../src/service/keeper/gateway-link/gateway-updates.ts"
 import { ManualClock } from "../../../support/manual-clock.ts"
 import { sampleId, sampleRecord, transcriptOf } from "../../../support/sample-record.ts"
 
@@ -17,29 +17,29 @@ function connected() {
     const count = bytes.get(id)
     return count === undefined ? null : transcriptOf(count)
   }
-  const news = new News(factsOf, clock)
-  const sent: Array<Extract<KeeperMessage, { kind: "news" }>> = []
-  news.connect((message) => sent.push(message))
+  const updates = new GatewayUpdates(factsOf, clock)
+  const sent: Array<Extract<KeeperMessage, { kind: "updates" }>> = []
+  updates.connect((message) => sent.push(message))
   const advance = (id: string, count: number) => {
     bytes.set(id, count)
-    news.advanced(id)
+    updates.advanced(id)
   }
-  return { clock, news, sent, advance, bytes }
+  return { clock, updates, sent, advance, bytes }
 }
 
 describe("what the gateway is told", () => {
   test("is only of executions that it follows", () => {
-    const { news, sent, advance } = connected()
-    news.follow(one)
+    const { updates, sent, advance } = connected()
+    updates.follow(one)
 
     advance(two, 10)
-    news.changed(sampleRecord({ id: two }))
+    updates.changed(sampleRecord({ id: two }))
     expect(sent).toEqual([])
     advance(one, 10)
 
     expect(sent).toEqual([
       {
-        kind: "news",
+        kind: "updates",
         advances: [{ executionId: one, transcript: transcriptOf(10) }],
         changes: [],
         resync: false,
@@ -48,17 +48,17 @@ describe("what the gateway is told", () => {
   })
 
   test("merges while a message is under way, and is of the moment it is sent", () => {
-    const { clock, news, sent, advance } = connected()
-    news.follow(one)
-    news.follow(two)
+    const { clock, updates, sent, advance } = connected()
+    updates.follow(one)
+    updates.follow(two)
     advance(one, 1)
 
     for (let count = 2; count <= 5000; count++) advance(one, count)
     advance(two, 7)
-    news.changed(sampleRecord({ id: one }))
+    updates.changed(sampleRecord({ id: one }))
     expect(sent).toHaveLength(1)
     clock.advance(2)
-    news.taken()
+    updates.acknowledged()
 
     expect(sent).toHaveLength(2)
     expect(sent[1]?.advances).toEqual([
@@ -69,70 +69,70 @@ describe("what the gateway is told", () => {
   })
 
   test("waits for the acknowledgement, however long that takes", () => {
-    const { clock, news, sent, advance } = connected()
-    news.follow(one)
+    const { clock, updates, sent, advance } = connected()
+    updates.follow(one)
     advance(one, 1)
     advance(one, 2)
 
     clock.advance(60_000)
     expect(sent).toHaveLength(1)
-    news.taken()
+    updates.acknowledged()
     expect(sent).toHaveLength(2)
-    news.taken()
-    news.taken()
+    updates.acknowledged()
+    updates.acknowledged()
 
     expect(sent).toHaveLength(2)
   })
 
   test("is every change of everything while somebody watches", () => {
-    const { news, sent } = connected()
+    const { updates, sent } = connected()
 
-    news.watchAll(true)
-    news.changed(sampleRecord({ id: two }))
-    news.taken()
-    news.watchAll(false)
-    news.changed(sampleRecord({ id: two }))
+    updates.watchAll(true)
+    updates.changed(sampleRecord({ id: two }))
+    updates.acknowledged()
+    updates.watchAll(false)
+    updates.changed(sampleRecord({ id: two }))
 
     expect(sent).toHaveLength(1)
     expect(sent[0]?.changes).toHaveLength(1)
   })
 
   test("is to look for itself, past a thousand changes, and still what has advanced", () => {
-    const { clock, news, sent, advance } = connected()
-    news.watchAll(true)
-    news.follow(one)
-    news.changed(sampleRecord({ id: two }))
+    const { clock, updates, sent, advance } = connected()
+    updates.watchAll(true)
+    updates.follow(one)
+    updates.changed(sampleRecord({ id: two }))
 
     advance(one, 123)
-    for (let number = 0; number < 1500; number++) news.changed(sampleRecord({ id: two }))
+    for (let number = 0; number < 1500; number++) updates.changed(sampleRecord({ id: two }))
     clock.advance(2)
-    news.taken()
+    updates.acknowledged()
 
     expect(sent).toHaveLength(2)
     expect(sent[1]).toEqual({
-      kind: "news",
+      kind: "updates",
       advances: [{ executionId: one, transcript: transcriptOf(123) }],
       changes: [],
       resync: true,
     })
-    news.taken()
-    news.changed(sampleRecord({ id: two }))
+    updates.acknowledged()
+    updates.changed(sampleRecord({ id: two }))
     expect(sent[2]).toMatchObject({ resync: false, changes: [{ id: two }] })
   })
 
   test("comes to a gateway that was started again only as far as it asks anew", () => {
-    const { clock, news, sent, advance } = connected()
-    news.follow(one)
+    const { clock, updates, sent, advance } = connected()
+    updates.follow(one)
     advance(one, 1)
     advance(one, 2)
 
     clock.advance(2)
     const later: unknown[] = []
-    news.connect((message) => later.push(message))
+    updates.connect((message) => later.push(message))
     advance(one, 3)
-    news.taken()
+    updates.acknowledged()
     expect(later).toEqual([])
-    news.follow(one)
+    updates.follow(one)
     advance(one, 4)
 
     expect(sent).toHaveLength(1)
@@ -140,32 +140,32 @@ describe("what the gateway is told", () => {
   })
 
   test("is nothing more of an execution once its end was told", () => {
-    const { clock, news, sent, advance, bytes } = connected()
-    news.follow(one)
+    const { clock, updates, sent, advance, bytes } = connected()
+    updates.follow(one)
     const state = { kind: "ended", outcome: { kind: "exited", exitCode: 0 } } as const
 
-    news.changed(sampleRecord({ id: one, state }))
+    updates.changed(sampleRecord({ id: one, state }))
     bytes.delete(one)
-    news.taken()
+    updates.acknowledged()
     clock.advance(10)
     advance(one, 9)
-    news.changed(sampleRecord({ id: one, state }))
+    updates.changed(sampleRecord({ id: one, state }))
 
     expect(sent).toHaveLength(1)
   })
 
   test("of output comes in short intervals, of changes at once", () => {
-    const { clock, news, sent, advance } = connected()
-    news.follow(one)
+    const { clock, updates, sent, advance } = connected()
+    updates.follow(one)
     advance(one, 1)
-    news.taken()
+    updates.acknowledged()
 
     advance(one, 2)
     expect(sent).toHaveLength(1)
     clock.advance(2)
     expect(sent).toHaveLength(2)
-    news.taken()
-    news.changed(sampleRecord({ id: one }))
+    updates.acknowledged()
+    updates.changed(sampleRecord({ id: one }))
 
     expect(sent).toHaveLength(3)
   })
@@ -173,29 +173,29 @@ describe("what the gateway is told", () => {
 
 describe("whoever waits until all is told", () => {
   test("waits for what is under way, and for what came meanwhile", async () => {
-    const { news, advance } = connected()
-    news.follow(one)
+    const { updates, advance } = connected()
+    updates.follow(one)
     advance(one, 10)
-    news.changed(sampleRecord({ id: one }))
+    updates.changed(sampleRecord({ id: one }))
     const order: string[] = []
-    const told = news.allTold().then(() => order.push("all told"))
+    const told = updates.flushed().then(() => order.push("all told"))
 
-    news.taken() // the first message; the change goes out
+    updates.acknowledged() // the first message; the change goes out
     await Promise.resolve()
     order.push("the second is taken")
-    news.taken()
+    updates.acknowledged()
     await told
 
     expect(order).toEqual(["the second is taken", "all told"])
   })
 
   test("does not wait where there is nothing to tell, or nobody", async () => {
-    const { news, advance } = connected()
-    await news.allTold()
-    news.follow(one)
+    const { updates, advance } = connected()
+    await updates.flushed()
+    updates.follow(one)
     advance(one, 10)
-    const told = news.allTold()
-    news.disconnect()
+    const told = updates.flushed()
+    updates.disconnect()
     await told
   })
 })

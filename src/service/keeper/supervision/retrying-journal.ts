@@ -5,15 +5,15 @@ import type { Clock, Journal, Log, ReceiptSigner } from "../ports.ts"
 
 const retryMs = 500
 
-export type EnduringJournal = {
+export type RetryingJournal = {
   write: (event: ExecutionEvent | null, record: ExecutionRecord) => void
   end: (events: readonly ExecutionEvent[], record: ExecutionRecord) => Promise<void>
   /** A write that makes room, or ends something: false when even the reserve had no room. */
   withReserve: (write: () => void) => boolean
   /** Any other write: false when there is no room, and then nothing was written. */
-  ifRoom: (write: () => void) => boolean
-  /** How many ends could not be written so far, and are tried again and again. */
-  waitingEnds: () => number
+  withoutReserve: (write: () => void) => boolean
+  /** How many ends could not be written yet and are retried. */
+  unwrittenEnds: () => number
 }
 
 /**
@@ -22,7 +22,7 @@ export type EnduringJournal = {
  * after a crash the execution would be `lost`, which is true. An end is never given up: nobody is
  * told of it before it is written.
  */
-export function enduringJournal(
+export function openRetryingJournal(
   journal: Journal,
   signer: ReceiptSigner,
   ports: {
@@ -34,11 +34,11 @@ export function enduringJournal(
     /** What is left of it must not go into somebody's output. */
     closeReserve(): void
   },
-): EnduringJournal {
-  let waitingEnds = 0
+): RetryingJournal {
+  let unwrittenEnds = 0
   return {
     withReserve,
-    ifRoom,
+    withoutReserve,
     write(event, record) {
       const written = withReserve(() => {
         if (event === null) journal.update(record)
@@ -53,23 +53,23 @@ export function enduringJournal(
       const written = () => withReserve(() => journal.end(events, record, receipt))
       if (written()) return
       ports.log.error({ executionId: record.id }, "disk full: an end waits to be journaled")
-      waitingEnds += 1
+      unwrittenEnds += 1
       do await elapse(ports.clock, retryMs, null)
       while (!written())
-      waitingEnds -= 1
+      unwrittenEnds -= 1
     },
-    waitingEnds: () => waitingEnds,
+    unwrittenEnds: () => unwrittenEnds,
   }
 
   function withReserve(write: () => void): boolean {
-    if (ifRoom(write)) return true
+    if (withoutReserve(write)) return true
     ports.openReserve()
     const isWritten = fits(write)
     ports.closeReserve()
     return isWritten
   }
 
-  function ifRoom(write: () => void): boolean {
+  function withoutReserve(write: () => void): boolean {
     if (fits(write)) return true
     ports.makeRoom()
     return fits(write)

@@ -12,7 +12,7 @@ import {
 import { join } from "node:path"
 import type { RunAs } from "../../../../src/execution/run-as.ts"
 import { isErrno } from "../../../../src/lib/errno.ts"
-import { startingPlace } from "../../../../src/service/os/programs/starting-place.ts"
+import { openWorkingDirectory } from "../../../../src/service/os/programs/open-working-directory.ts"
 import { temporaryFolder } from "../../../support/temporary-folder.ts"
 
 const stranger: RunAs = { uid: 4_000_001, gid: 4_000_001, user: null, home: "/", shell: "/bin/sh" }
@@ -31,8 +31,8 @@ function withPlaces() {
 }
 
 const judged = (cwd: string, user: RunAs | null = null) =>
-  startingPlace({ cwd, cwdIsReal: true, user })
-const unjudged = (cwd: string) => startingPlace({ cwd, cwdIsReal: false, user: null })
+  openWorkingDirectory({ cwd, cwdIsReal: true, user })
+const unjudged = (cwd: string) => openWorkingDirectory({ cwd, cwdIsReal: false, user: null })
 
 /** What this process has open that is a directory. */
 function openDirectories(): string[] {

@@ -4,17 +4,17 @@ import { mayAccess, type RunAs } from "../../../execution/run-as.ts"
 import { errnoOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Launch, SpawnFailure } from "../../keeper/ports.ts"
-import { ancestors, notFor } from "./user-reach.ts"
+import { ancestors, cannotReach } from "./user-reach.ts"
 
 /** The path by which a child about to be spawned gets there; valid until disposed. */
-type StartingPlace = Disposable & { readonly path: string }
+type WorkingDirectory = Disposable & { readonly path: string }
 
-/** Where a child starts: the very directory that was judged, where one was. */
-export function startingPlace(
+/** Opens a child's working directory: the very one that was checked, where one was. */
+export function openWorkingDirectory(
   launch: Pick<Launch, "cwd" | "cwdIsReal" | "user">,
-): Result<StartingPlace, SpawnFailure> {
+): Result<WorkingDirectory, SpawnFailure> {
   const { cwd, cwdIsReal, user } = launch
-  if (cwdIsReal) return holdDirectory(cwd, user)
+  if (cwdIsReal) return openRealDirectory(cwd, user)
   try {
     if (statSync(cwd).isDirectory()) {
       return ok({ path: cwd, [Symbol.dispose]: () => undefined })
@@ -30,17 +30,17 @@ export function startingPlace(
  * is one that the user could have taken: whatever is exchanged meanwhile, and whenever, that user
  * could have come here. A child enters it before it becomes the user, and would ask nobody.
  */
-export function holdDirectory(
+export function openRealDirectory(
   realPath: string,
   user: RunAs | null,
-): Result<StartingPlace, SpawnFailure> {
+): Result<WorkingDirectory, SpawnFailure> {
   try {
     using opened = new DisposableStack()
-    const held = opened.use(new HeldDirectory())
+    const held = opened.use(new OpenDirectory())
     for (const on of ancestors(realPath)) {
       if (on !== "/") held.enter(basename(on))
       if (user !== null && !held.isOpenTo(user)) {
-        return fail({ errno: "EACCES", message: `the working directory ${notFor(user, on)}` })
+        return fail({ errno: "EACCES", message: `the working directory ${cannotReach(user, on)}` })
       }
     }
     opened.move()
@@ -67,7 +67,7 @@ const O_PATH = 0o10000000 // the same on x86-64 and arm64
 const asStep = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 /** Begins at the root. */
-class HeldDirectory implements StartingPlace {
+class OpenDirectory implements WorkingDirectory {
   #fd = openSync("/", asStep)
 
   /**

@@ -3,29 +3,29 @@ import { type ExecutionRecord, hasEnded, type TranscriptFacts } from "../../../e
 import type { KeeperMessage } from "../../../protocol/ipc.ts"
 import type { Clock } from "../ports.ts"
 
-type Send = (message: Extract<KeeperMessage, { kind: "news" }>) => void
+type Send = (message: Extract<KeeperMessage, { kind: "updates" }>) => void
 
 const mostChanges = 1000
 /** Output is told at once after a pause, then no more often than this: it all merges anyway. */
 const betweenAdvancesMs = 2
 
 /**
- * What the gateway is told unasked. One message is under way at a time; while it is, advances merge
- * and changes wait up to a bound, past which the gateway is told to look for itself. So a gateway
- * that hangs costs no memory, and a flood costs one message per acknowledgement.
+ * What the keeper tells the gateway unasked. One message is in flight at a time; until it is
+ * acknowledged, advances merge and changes wait up to a limit, past which the gateway is told to
+ * resync. So a gateway that hangs costs no memory, and a flood one message per acknowledgement.
  */
-export class News {
+export class GatewayUpdates {
   readonly #factsOf: (id: ExecutionId) => TranscriptFacts | null
   readonly #followed = new Set<ExecutionId>()
   readonly #advanced = new Set<ExecutionId>()
   #changes: ExecutionRecord[] = []
   #isResyncDue = false
   #isWatched = false
-  #isUnderWay = false
+  #isAwaitingAcknowledgement = false
   #send: Send | null = null
   #lastAdvanceMs = -Infinity
   #later: Disposable | null = null
-  #wakeAllTold: Array<() => void> = []
+  #flushWaiters: Array<() => void> = []
   readonly #clock: Clock
 
   constructor(factsOf: (id: ExecutionId) => TranscriptFacts | null, clock: Clock) {
@@ -42,18 +42,18 @@ export class News {
     this.#send = null
     this.#followed.clear()
     this.#isWatched = false
-    this.#isUnderWay = false
+    this.#isAwaitingAcknowledgement = false
     this.#later?.[Symbol.dispose]()
     this.#later = null
-    this.#forget()
-    this.#tell()
+    this.#clear()
+    this.#flush()
   }
 
-  /** Resolves when the gateway has taken all there was to tell, or there is no gateway. */
-  allTold(): Promise<void> {
+  /** Resolves when the gateway has acknowledged everything, or there is no gateway. */
+  flushed(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#wakeAllTold.push(resolve)
-    this.#tell()
+    this.#flushWaiters.push(resolve)
+    this.#flush()
     return promise
   }
 
@@ -73,7 +73,7 @@ export class News {
   advanced(id: ExecutionId): void {
     if (!this.#followed.has(id)) return
     this.#advanced.add(id)
-    this.#tell()
+    this.#flush()
   }
 
   changed(record: ExecutionRecord): void {
@@ -85,21 +85,21 @@ export class News {
     }
     if (!this.#isResyncDue) this.#changes.push(record)
     if (hasEnded(record)) this.#followed.delete(record.id) // nothing will follow
-    this.#tell()
+    this.#flush()
   }
 
-  /** The gateway has taken the message that was under way. */
-  taken(): void {
-    this.#isUnderWay = false
-    this.#tell()
+  /** The gateway has received the message that was in flight. */
+  acknowledged(): void {
+    this.#isAwaitingAcknowledgement = false
+    this.#flush()
   }
 
-  #tell(): void {
-    if (this.#isUnderWay) return
+  #flush(): void {
+    if (this.#isAwaitingAcknowledgement) return
     const isPressing = this.#changes.length > 0 || this.#isResyncDue
     if (this.#send === null || (this.#advanced.size === 0 && !isPressing)) {
-      const woken = this.#wakeAllTold
-      this.#wakeAllTold = []
+      const woken = this.#flushWaiters
+      this.#flushWaiters = []
       for (const wake of woken) wake()
       return
     }
@@ -107,7 +107,7 @@ export class News {
     if (!isPressing && waitMs > 0) {
       this.#later ??= this.#clock.after(waitMs, () => {
         this.#later = null
-        this.#tell()
+        this.#flush()
       })
       return
     }
@@ -117,13 +117,13 @@ export class News {
       if (transcript !== null) advances.push({ executionId, transcript })
     }
     const message = { advances, changes: this.#changes, resync: this.#isResyncDue }
-    this.#forget()
-    this.#isUnderWay = true
+    this.#clear()
+    this.#isAwaitingAcknowledgement = true
     if (advances.length > 0) this.#lastAdvanceMs = this.#clock.monotonicMs()
-    this.#send({ kind: "news", ...message })
+    this.#send({ kind: "updates", ...message })
   }
 
-  #forget(): void {
+  #clear(): void {
     this.#advanced.clear()
     this.#changes = []
     this.#isResyncDue = false

@@ -1,8 +1,8 @@
 import { dlopen, FFIType, ptr } from "bun:ffi"
 import { closeSync } from "node:fs"
 
-/** How far a service is, in the words of systemd's sd_notify(3). */
-export type ManagedState = "READY=1" | "STOPPING=1"
+/** The service's state, as systemd's sd_notify(3) spells it. */
+export type ServiceState = "READY=1" | "STOPPING=1"
 
 const AF_UNIX = 1
 const SOCK_DGRAM_CLOEXEC = 2 | 0o2000000
@@ -13,7 +13,7 @@ const longestPath = 107
  * Tells the service manager whose socket NOTIFY_SOCKET names; answers whether it could be told.
  * Where it could not, the service goes on.
  */
-export function tellServiceManager(socketPath: string, state: ManagedState): boolean {
+export function notifySystemd(socketPath: string, state: ServiceState): boolean {
   const address = addressOf(socketPath)
   if (address === null) return false
   using libc = openLibc()

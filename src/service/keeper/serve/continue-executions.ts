@@ -3,20 +3,24 @@ import type { Handover } from "../../../protocol/handover.ts"
 import { UpgradeFiles } from "../../storage/upgrade-files.ts"
 import type { Keeper } from "../keeper.ts"
 import type { ServeOptions } from "./options.ts"
-import type { TakeOver } from "./take-over.ts"
+import type { ReceivedHandover } from "./receive-handover.ts"
 import { machineUptimeMs } from "./upgrade.ts"
 
-/** What became of the executions of the program that had this process before. */
-export type WentOn = {
+/** The executions that were taken over from the previous program of this process. */
+export type ContinuedExecutions = {
   executions: number
   queued: number
   /** Resolves when all of them are read again, with how long that took since they were not. */
   heldMs: Promise<number>
 }
 
-/** The point of no return: from here on this program runs what the one before it has started. */
-export function goOn(handover: Handover, keeper: Keeper, options: ServeOptions): WentOn {
-  options.takeOver?.accept()
+/** The point of no return: from here on this program runs what the previous one started. */
+export function continueExecutions(
+  handover: Handover,
+  keeper: Keeper,
+  options: ServeOptions,
+): ContinuedExecutions {
+  options.receivedHandover?.accept()
   const sinceMs = () => Math.max(0, machineUptimeMs() - handover.uptimeMs)
   const heldMs = sinceMs()
   keeper.adopt({
@@ -35,14 +39,14 @@ export function goOn(handover: Handover, keeper: Keeper, options: ServeOptions):
 /** Tells whoever asked for the upgrade, and the log, how it went. */
 export async function reportUpgrade(
   { upgrade, version: from }: Handover,
-  wentOn: WentOn,
+  continued: ContinuedExecutions,
   options: ServeOptions,
   stateDir: string,
 ): Promise<void> {
-  const { takeOver, logger: log, version: to } = options
-  const why = takeOver?.failure ?? null
+  const { receivedHandover, logger: log, version: to } = options
+  const why = receivedHandover?.failure ?? null
   const files = new UpgradeFiles(stateDir)
-  const facts = { ...wentOn, heldMs: await wentOn.heldMs }
+  const facts = { ...continued, heldMs: await continued.heldMs }
   if (why === null) {
     log.info({ from, ...facts }, "service upgraded")
     files.report({ upgrade, phase: "done", from, to, pid: process.pid, ...facts })
@@ -53,10 +57,10 @@ export async function reportUpgrade(
 }
 
 /** For the audit trail; nothing where the service was started by somebody. */
-export function handedOverBy(handover: Handover | null, takeOver: TakeOver | null) {
+export function handedOverBy(handover: Handover | null, receivedHandover: ReceivedHandover | null) {
   if (handover === null) return {}
   const handed_over = handover.executions.length
-  const failure = takeOver?.failure ?? null
+  const failure = receivedHandover?.failure ?? null
   return failure === null
     ? { upgraded_from: handover.version, handed_over }
     : { upgrade_failed: failure, handed_over }
