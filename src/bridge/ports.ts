@@ -1,29 +1,29 @@
 import type { Message } from "./messages/message.ts"
 
-/** The client's side of a way. */
+/** Where the answers of a target go. */
 export interface ClientEnd {
   /** Resolves when there is room for more: who writes to it waits. */
   deliver(message: Message): Promise<void>
 }
 
-/** One client's way to the target; connections may come and go on it. */
-export interface Way {
-  /** Takes a message of the client's; resolves when there is room for more. */
-  take(message: Message): Promise<void>
+/** The target, as one client sees it; connections to it may come and go. */
+export interface BridgeTarget {
+  /** Sends a message of the client's; resolves when there is room for more. */
+  send(message: Message): Promise<void>
   /** Requests without an answer. */
-  readonly underWay: number
+  readonly pendingRequests: number
   /** Whether something waits for a connection to the target. */
   readonly isWaiting: boolean
   /** When no request is without an answer, apart from streams that have none. */
   settled(): Promise<void>
   /** What a new connection would need to know to go on where this one was. */
-  readonly memory: WayMemory
-  /** `ended`: the client is done for good; `put-away`: it may come back, on another way. */
-  close(how: "ended" | "put-away"): Promise<void>
+  readonly resumeState: ResumeState
+  /** `ended`: the client is done for good; `suspended`: it may resume later. */
+  close(how: "ended" | "suspended"): Promise<void>
 }
 
 /** What a session of the legacy era is made of, apart from the connection. */
-export type WayMemory = {
+export type ResumeState = {
   /** The `params` of the client's `initialize`, as they were written; null without one. */
   initialize: string | null
   /** Over HTTP: the target's own id for the session, and the revision it chose. */
@@ -31,9 +31,9 @@ export type WayMemory = {
   version: string | null
 }
 
-export const noMemory: WayMemory = { initialize: null, targetSession: null, version: null }
+export const noResumeState: ResumeState = { initialize: null, targetSession: null, version: null }
 
-export type OpenWay = (client: ClientEnd, memory: WayMemory) => Way
+export type OpenTarget = (client: ClientEnd, resumeState: ResumeState) => BridgeTarget
 
 /** Time and chance. */
 export interface BridgeClock {
@@ -54,8 +54,8 @@ export interface BridgeLog {
 type Facts = { readonly [name: string]: unknown } & { readonly [Name in Taken]?: never }
 type Taken = "level" | "time" | "process" | "processId" | "msg"
 
-export type WayLimits = {
-  /** The largest message, either way. */
+export type TargetLimits = {
+  /** The largest message, in either direction. */
   messageBytes: number
   /** Requests of one client without an answer. */
   requests: number

@@ -30,13 +30,13 @@ export const Verdict = z.object({
 export type Verdict = z.infer<typeof Verdict>
 
 /** Confirms or refutes a claim from what was found: the same words online and offline. */
-export function judge(
+export function checkClaim(
   { chain, found }: Verification,
   claim: Claim,
   hashes: TranscriptHashes | null,
 ): Verdict {
-  const told = chainText(chain)
-  const refuted = (reason: string) => ({ verified: false, chain: told, reason })
+  const chainResult = chainText(chain)
+  const refuted = (reason: string) => ({ verified: false, chain: chainResult, reason })
   if (chain.kind === "broken-at") return refuted(chain.why)
   if (claim.contains !== undefined && found === null) {
     return refuted(
@@ -51,7 +51,7 @@ export function judge(
   }
   return {
     verified: true,
-    chain: told,
+    chain: chainResult,
     ...(hash === undefined ? {} : { hash }),
     ...(found === null ? {} : { where: whereOf(found) }),
   }

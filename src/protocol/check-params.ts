@@ -52,7 +52,7 @@ const sayWhatRuns: ReadonlySet<unknown> = new Set([
  * The refusal of parameters that do not fit their schema. Where an allow-list rules, what to
  * execute is said plainly or not at all: a wrong type or a NUL is taken for an attempt to get past.
  */
-export function unfitParams(
+export function invalidParams(
   message: string,
   issues: readonly z.core.$ZodIssue[],
   policy: PolicyKind,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { judge, type Verification } from "../../src/execution/verdict.ts"
+import { checkClaim, type Verification } from "../../src/execution/verdict.ts"
 
 const hashes = { chain: "c".repeat(64), stdout: "1".repeat(64), stderr: "2".repeat(64) }
 const time = new Date("2026-11-16T12:00:00.000Z")
@@ -8,12 +8,12 @@ const found: Verification = { ...intact, found: { stream: "stderr", sequence: 7,
 
 describe("a transcript that is whole", () => {
   test("is verified when nothing is claimed of it", () => {
-    expect(judge(intact, {}, hashes)).toEqual({ verified: true, chain: "intact" })
-    expect(judge(intact, {}, null)).toEqual({ verified: true, chain: "intact" })
+    expect(checkClaim(intact, {}, hashes)).toEqual({ verified: true, chain: "intact" })
+    expect(checkClaim(intact, {}, null)).toEqual({ verified: true, chain: "intact" })
   })
 
   test("confirms a text with its place", () => {
-    expect(judge(found, { contains: "x" }, hashes)).toEqual({
+    expect(checkClaim(found, { contains: "x" }, hashes)).toEqual({
       verified: true,
       chain: "intact",
       where: { type: "stderr", sequence: 7, time: time.toISOString() },
@@ -21,30 +21,30 @@ describe("a transcript that is whole", () => {
   })
 
   test("refutes a text that is not in it", () => {
-    const verdict = judge(intact, { contains: "x" }, hashes)
+    const verdict = checkClaim(intact, { contains: "x" }, hashes)
     expect(verdict).toMatchObject({ verified: false, chain: "intact" })
     expect(verdict.reason).toContain("not in the output")
   })
 
   test.each(["chain", "stdout", "stderr"] as const)("confirms the hash of %s by name", (name) => {
     for (const hash of [hashes[name], hashes[name].toUpperCase(), `sha256:${hashes[name]}`]) {
-      expect(judge(intact, { hash }, hashes)).toMatchObject({ verified: true, hash: name })
+      expect(checkClaim(intact, { hash }, hashes)).toMatchObject({ verified: true, hash: name })
     }
   })
 
   test("refutes any other hash, and every hash while there is none to compare with", () => {
-    const other = judge(intact, { hash: "0".repeat(64) }, hashes)
-    const early = judge(intact, { hash: hashes.chain }, null)
+    const other = checkClaim(intact, { hash: "0".repeat(64) }, hashes)
+    const early = checkClaim(intact, { hash: hashes.chain }, null)
     expect([other.verified, early.verified]).toEqual([false, false])
     expect(early.reason).toContain("has not ended")
-    expect(judge(intact, { hash: "" }, hashes).verified).toBe(false)
+    expect(checkClaim(intact, { hash: "" }, hashes).verified).toBe(false)
   })
 
   test("confirms a text and a hash only together", () => {
     const claim = { contains: "x", hash: hashes.stdout }
-    expect(judge(found, claim, hashes)).toMatchObject({ verified: true, hash: "stdout" })
-    expect(judge(intact, claim, hashes).verified).toBe(false)
-    expect(judge(found, { ...claim, hash: "0" }, hashes).verified).toBe(false)
+    expect(checkClaim(found, claim, hashes)).toMatchObject({ verified: true, hash: "stdout" })
+    expect(checkClaim(intact, claim, hashes).verified).toBe(false)
+    expect(checkClaim(found, { ...claim, hash: "0" }, hashes).verified).toBe(false)
   })
 })
 
@@ -52,8 +52,8 @@ describe("a transcript of which the beginning was forgotten", () => {
   const rest: Verification = { chain: { kind: "intact-from", sequence: 4096 }, found: null }
 
   test("says from where on it is intact, and that a text may have been before", () => {
-    expect(judge(rest, {}, hashes)).toEqual({ verified: true, chain: "intact from 4096" })
-    expect(judge(rest, { contains: "x" }, hashes).reason).toContain("forgotten")
+    expect(checkClaim(rest, {}, hashes)).toEqual({ verified: true, chain: "intact from 4096" })
+    expect(checkClaim(rest, { contains: "x" }, hashes).reason).toContain("forgotten")
   })
 })
 
@@ -62,7 +62,7 @@ describe("a transcript that is broken", () => {
 
   test("confirms nothing, whatever is found in it", () => {
     for (const claim of [{}, { contains: "x" }, { hash: hashes.chain }]) {
-      expect(judge({ ...found, chain }, claim, hashes)).toEqual({
+      expect(checkClaim({ ...found, chain }, claim, hashes)).toEqual({
         verified: false,
         chain: "broken at 12",
         reason: "the record was changed",

@@ -10,7 +10,7 @@ export class EventStream {
   readonly #queue: string[] = []
   #length = 0
   #state: "open" | "ending" | "over" = "open"
-  #news = Promise.withResolvers<void>()
+  #wakeUp = Promise.withResolvers<void>()
   #room = Promise.withResolvers<void>()
   readonly #timer: ReturnType<typeof setInterval>
 
@@ -39,7 +39,7 @@ export class EventStream {
   end(): void {
     if (this.#state === "open") this.#state = "ending"
     clearInterval(this.#timer)
-    this.#news.resolve()
+    this.#wakeUp.resolve()
   }
 
   response(headers: Record<string, string>): Response {
@@ -47,8 +47,8 @@ export class EventStream {
       {
         pull: async (controller) => {
           while (this.#queue.length === 0 && this.#state === "open") {
-            this.#news = Promise.withResolvers<void>()
-            await this.#news.promise
+            this.#wakeUp = Promise.withResolvers<void>()
+            await this.#wakeUp.promise
           }
           const text = this.#queue.splice(0).join("")
           this.#length = 0
@@ -80,13 +80,13 @@ export class EventStream {
   #put(text: string): void {
     this.#queue.push(text)
     this.#length += text.length
-    this.#news.resolve()
+    this.#wakeUp.resolve()
   }
 
   #over(): void {
     this.#state = "over"
     clearInterval(this.#timer)
     this.#room.resolve()
-    this.#news.resolve()
+    this.#wakeUp.resolve()
   }
 }

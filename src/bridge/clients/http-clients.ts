@@ -10,7 +10,7 @@ import { isModern, modernFault } from "./header-check.ts"
 import { LegacySessions, type NoSession } from "./legacy-sessions.ts"
 import { type Listening, tryServe, urlOf } from "./listening.ts"
 import { ModernRequests } from "./modern-requests.ts"
-import { refuse, turnAway } from "./refuse.ts"
+import { refusalFor, refuse } from "./refuse.ts"
 import type { ClientsSettings } from "./socket-clients.ts"
 
 export type HttpClientsSettings = ClientsSettings & { idleMs: number }
@@ -33,8 +33,8 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
       idleTimeout: patienceS,
       maxRequestBodySize: limits.messageBytes,
       async fetch(request, server) {
-        const turnedAway = turnAway(settings, server, request)
-        if (turnedAway !== null) return turnedAway
+        const refused = refusalFor(settings, server, request)
+        if (refused !== null) return refused
         return route(request, () => server.timeout(request, 0))
       },
     }),
@@ -101,7 +101,7 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
 
   async function open(message: RequestMessage, request: Request): Promise<Response> {
     const created = legacy.create()
-    if (!created.ok) return refusalFor(created.failure)
+    if (!created.ok) return noSessionResponse(created.failure)
     const session = created.value
     let id: string | null = null
     const response = await session.answer([message], {
@@ -113,7 +113,7 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
         return id === null ? {} : { "mcp-session-id": id }
       },
     })
-    const isLost = response.ok && id === null && session.memory.initialize !== null
+    const isLost = response.ok && id === null && session.resumeState.initialize !== null
     if (!isLost) return response
     return refuse(400, -32600, "The client says more of itself than a session id can hold.")
   }
@@ -125,7 +125,7 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
     const id = request.headers.get("mcp-session-id")
     if (id === null) return request.method === "GET" ? noStream() : noSession()
     const found = await legacy.find(id)
-    return found.ok ? use(found.value) : refusalFor(found.failure)
+    return found.ok ? use(found.value) : noSessionResponse(found.failure)
   }
 
   return ok({
@@ -191,7 +191,7 @@ function accepted(): Response {
   return new Response(null, { status: 202 })
 }
 
-function refusalFor(why: NoSession): Response {
+function noSessionResponse(why: NoSession): Response {
   switch (why) {
     case "unknown":
     case "ended":

@@ -7,38 +7,41 @@ import {
   progressTokenOf,
   type RequestMessage,
 } from "../messages/message.ts"
-import type { BridgeLog, OpenWay, Way, WayMemory } from "../ports.ts"
+import type { BridgeLog, BridgeTarget, OpenTarget, ResumeState } from "../ports.ts"
 import { EventStream } from "./event-stream.ts"
 import { PostAnswer } from "./post-answer.ts"
 
-export type SessionSettings = { openWay: OpenWay; most: number; log: BridgeLog }
+export type SessionSettings = { openTarget: OpenTarget; most: number; log: BridgeLog }
 
 type Post = { answer: PostAnswer; requests: Map<string, string | null> }
 
 const mostBacklog = 100
 
-/** A client of the legacy era over HTTP, and its way: which message goes into which stream. */
+/** A client of the legacy era over HTTP, and its target: which message goes into which stream. */
 export class LegacySession {
   readonly #settings: SessionSettings
-  readonly #way: Way
+  readonly #target: BridgeTarget
   readonly #posts = new Set<Post>()
   #events: EventStream | null = null
   /** What the target said by itself while nobody listened. */
   #backlog: Message[] = []
   #usedAtMs = performance.now()
 
-  constructor(settings: SessionSettings, memory: WayMemory) {
+  constructor(settings: SessionSettings, resumeState: ResumeState) {
     this.#settings = settings
-    this.#way = settings.openWay({ deliver: (message) => this.#deliver(message) }, memory)
+    this.#target = settings.openTarget(
+      { deliver: (message) => this.#deliver(message) },
+      resumeState,
+    )
   }
 
-  get memory(): WayMemory {
-    return this.#way.memory
+  get resumeState(): ResumeState {
+    return this.#target.resumeState
   }
 
-  /** Since when it could be put away; null while something is under way. */
+  /** Since when it could be suspended; null while a request is pending. */
   get idleSinceMs(): number | null {
-    const isBusy = this.#posts.size > 0 || this.#events !== null || this.#way.underWay > 0
+    const isBusy = this.#posts.size > 0 || this.#events !== null || this.#target.pendingRequests > 0
     return isBusy ? null : this.#usedAtMs
   }
 
@@ -70,14 +73,14 @@ export class LegacySession {
     }
     this.#posts.add(post)
     this.#usedAtMs = performance.now()
-    for (const message of messages) await this.#way.take(message)
+    for (const message of messages) await this.#target.send(message)
     return post.answer.response
   }
 
   /** Notifications, and answers to what the target asked. */
   async take(message: NotificationMessage | AnswerMessage): Promise<void> {
     this.#usedAtMs = performance.now()
-    await this.#way.take(message)
+    await this.#target.send(message)
     const cancelled = message.kind === "notification" ? cancelledKey(message) : null
     if (cancelled === null) return
     for (const post of this.#posts) {
@@ -101,10 +104,10 @@ export class LegacySession {
     return events.response({})
   }
 
-  async close(how: "ended" | "put-away"): Promise<void> {
+  async close(how: "ended" | "suspended"): Promise<void> {
     this.#events?.end()
     for (const { answer } of this.#posts) answer.abandon()
-    await this.#way.close(how)
+    await this.#target.close(how)
   }
 
   async #deliver(message: Message): Promise<void> {

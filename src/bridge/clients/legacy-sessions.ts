@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "../../lib/result.ts"
-import { noMemory } from "../ports.ts"
+import { noResumeState } from "../ports.ts"
 import { LegacySession, type SessionSettings } from "./legacy-session.ts"
 import { decodeSessionId, encodeSessionId } from "./session-id.ts"
 
@@ -36,10 +36,10 @@ export class LegacySessions {
     if (this.#ended.has(id)) return fail("ended")
     const open = this.#open.get(id)
     if (open !== undefined) return ok(open)
-    const memory = decodeSessionId(id)
-    if (memory === null) return fail("unknown")
+    const resumeState = decodeSessionId(id)
+    if (resumeState === null) return fail("unknown")
     if (!this.#hasRoom()) return fail("full")
-    const session = new LegacySession(this.#settings, memory)
+    const session = new LegacySession(this.#settings, resumeState)
     this.#open.set(id, session)
     return ok(session)
   }
@@ -47,7 +47,7 @@ export class LegacySessions {
   /** For an `initialize`; what it answers decides the id. */
   create(): Result<LegacySession, NoSession> {
     if (!this.#hasRoom()) return fail("full")
-    const session = new LegacySession(this.#settings, noMemory)
+    const session = new LegacySession(this.#settings, noResumeState)
     this.#opening.add(session)
     return ok(session)
   }
@@ -56,7 +56,7 @@ export class LegacySessions {
   settle(session: LegacySession): string | null {
     this.#opening.delete(session)
     const random = crypto.getRandomValues(new Uint8Array(16))
-    const id = encodeSessionId(session.memory, random)
+    const id = encodeSessionId(session.resumeState, random)
     if (id === null) void session.close("ended")
     else this.#open.set(id, session)
     return id
@@ -76,7 +76,7 @@ export class LegacySessions {
   async close(): Promise<void> {
     clearInterval(this.#sweep)
     const all = [...this.#open.values(), ...this.#opening]
-    await Promise.all(all.map((session) => session.close("put-away")))
+    await Promise.all(all.map((session) => session.close("suspended")))
   }
 
   #hasRoom(): boolean {
@@ -91,7 +91,7 @@ export class LegacySessions {
       const sinceMs = session.idleSinceMs
       if (sinceMs === null || sinceMs > beforeMs) continue
       this.#open.delete(id)
-      void session.close("put-away")
+      void session.close("suspended")
     }
   }
 }

@@ -6,12 +6,12 @@ import {
   type NotificationMessage,
   type RequestMessage,
 } from "../messages/message.ts"
-import { noMemory, type OpenWay, type Way } from "../ports.ts"
+import { type BridgeTarget, noResumeState, type OpenTarget } from "../ports.ts"
 import { modernStatus, PostAnswer } from "./post-answer.ts"
 import { refuse } from "./refuse.ts"
 
 export type ModernSettings = {
-  openWay: OpenWay
+  openTarget: OpenTarget
   /** Connections to the target at once, for all requests together. */
   connections: number
   /** How long one is kept that nobody uses. */
@@ -23,8 +23,8 @@ export type ModernSettings = {
  * One connection to the target, for one request at a time, and for one revision: many servers look
  * at the revision of a connection's first request, and not again.
  */
-type Lane = {
-  way: Way
+type TargetConnection = {
+  target: BridgeTarget
   version: string | null
   deliver: ((message: Message) => Promise<void>) | null
   idleSinceMs: number
@@ -41,7 +41,7 @@ const sweepMs = 5_000
  */
 export class ModernRequests {
   readonly #settings: ModernSettings
-  readonly #lanes = new Set<Lane>()
+  readonly #connections = new Set<TargetConnection>()
   readonly #waiting: (() => void)[] = []
   readonly #sweep: ReturnType<typeof setInterval>
 
@@ -51,13 +51,13 @@ export class ModernRequests {
   }
 
   async answer(message: RequestMessage, request: Request, mayStream: boolean): Promise<Response> {
-    const lane = await this.#lane(envelopeVersion(message))
-    if (lane === null) {
+    const connection = await this.#acquireConnection(envelopeVersion(message))
+    if (connection === null) {
       const why = `${this.#settings.connections} requests are under way, and more must wait.`
       return refuse(503, -32000, `${why} Send it again later.`, message.id)
     }
     if (request.signal.aborted) {
-      this.#free(lane)
+      this.#free(connection)
       return new Response(null, { status: 499 })
     }
     const { most } = this.#settings
@@ -69,51 +69,51 @@ export class ModernRequests {
       headers: () => ({}),
       signal: request.signal,
       most,
-      onGone: () => void this.#cancel(lane, message),
+      onGone: () => void this.#cancel(connection, message),
     })
-    lane.deliver = async (came) => {
+    connection.deliver = async (came) => {
       const isTheAnswer = came.kind === "answer"
       await answer.deliver(came)
-      if (isTheAnswer) this.#free(lane)
+      if (isTheAnswer) this.#free(connection)
     }
-    await lane.way.take(message)
+    await connection.target.send(message)
     return answer.response
   }
 
   /** A notification has no answer, and needs a connection only for a moment. */
   async pass(message: NotificationMessage, version: string | null): Promise<void> {
-    const lane = await this.#lane(version)
-    if (lane === null) return
-    await lane.way.take(message)
-    this.#free(lane)
+    const connection = await this.#acquireConnection(version)
+    if (connection === null) return
+    await connection.target.send(message)
+    this.#free(connection)
   }
 
   async close(): Promise<void> {
     clearInterval(this.#sweep)
-    await Promise.all([...this.#lanes].map(({ way }) => way.close("ended")))
+    await Promise.all([...this.#connections].map(({ target }) => target.close("ended")))
   }
 
-  /** What the target still says about it must not reach the next request: the lane is closed. */
-  async #cancel(lane: Lane, { id }: RequestMessage): Promise<void> {
-    lane.deliver = () => Promise.resolve()
-    await lane.way.take(cancellation(id, "the client closed the stream of the request"))
-    await this.#remove(lane)
+  /** What the target still says about it must not reach the next request: it is closed. */
+  async #cancel(connection: TargetConnection, { id }: RequestMessage): Promise<void> {
+    connection.deliver = () => Promise.resolve()
+    await connection.target.send(cancellation(id, "the client closed the stream of the request"))
+    await this.#remove(connection)
   }
 
   /** Null when there was none to be had in time. */
-  async #lane(version: string | null): Promise<Lane | null> {
+  async #acquireConnection(version: string | null): Promise<TargetConnection | null> {
     const deadlineMs = performance.now() + waitMs
     for (;;) {
-      const idle = this.#lanes
+      const idle = this.#connections
         .values()
-        .filter((lane) => lane.deliver === null)
+        .filter((connection) => connection.deliver === null)
         .toArray()
-      const fitting = idle.find((lane) => lane.version === version)
-      if (fitting !== undefined) return taken(fitting)
-      const isFull = this.#lanes.size >= this.#settings.connections
+      const fitting = idle.find((connection) => connection.version === version)
+      if (fitting !== undefined) return reserved(fitting)
+      const isFull = this.#connections.size >= this.#settings.connections
       const [other] = idle
       if (isFull && other !== undefined) void this.#remove(other)
-      if (!isFull || other !== undefined) return taken(this.#open(version))
+      if (!isFull || other !== undefined) return reserved(this.#open(version))
       const leftMs = deadlineMs - performance.now()
       if (leftMs <= 0 || this.#waiting.length >= mostWaiting) return null
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -122,41 +122,46 @@ export class ModernRequests {
     }
   }
 
-  #open(version: string | null): Lane {
+  #open(version: string | null): TargetConnection {
     const client = {
       deliver: async (message: Message) => {
-        await lane.deliver?.(message)
+        await connection.deliver?.(message)
       },
     }
-    const way = this.#settings.openWay(client, noMemory)
-    const lane: Lane = { way, version, deliver: null, idleSinceMs: performance.now() }
-    this.#lanes.add(lane)
-    return lane
+    const target = this.#settings.openTarget(client, noResumeState)
+    const connection: TargetConnection = {
+      target,
+      version,
+      deliver: null,
+      idleSinceMs: performance.now(),
+    }
+    this.#connections.add(connection)
+    return connection
   }
 
-  #free(lane: Lane): void {
-    lane.deliver = null
-    lane.idleSinceMs = performance.now()
+  #free(connection: TargetConnection): void {
+    connection.deliver = null
+    connection.idleSinceMs = performance.now()
     this.#waiting.shift()?.()
   }
 
-  async #remove(lane: Lane): Promise<void> {
-    this.#lanes.delete(lane)
+  async #remove(connection: TargetConnection): Promise<void> {
+    this.#connections.delete(connection)
     this.#waiting.shift()?.()
-    await lane.way.close("ended")
+    await connection.target.close("ended")
   }
 
   #closeIdle(): void {
     const beforeMs = performance.now() - this.#settings.idleMs
-    for (const lane of this.#lanes) {
-      const isIdle = lane.deliver === null && lane.idleSinceMs < beforeMs
-      if (isIdle) void this.#remove(lane)
+    for (const connection of this.#connections) {
+      const isIdle = connection.deliver === null && connection.idleSinceMs < beforeMs
+      if (isIdle) void this.#remove(connection)
     }
   }
 }
 
 /** Nobody else gets it, from this moment on. */
-function taken(lane: Lane): Lane {
-  lane.deliver = () => Promise.resolve()
-  return lane
+function reserved(connection: TargetConnection): TargetConnection {
+  connection.deliver = () => Promise.resolve()
+  return connection
 }

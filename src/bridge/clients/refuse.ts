@@ -25,7 +25,7 @@ function refuseFailure({ reason, message }: Failure): Response {
 type RequestChecks = { address: ListenAddress; guard: RequestGuard; log: BridgeLog }
 
 /** The answer to a client that is not allowed, or a wrong path; null for all others. */
-export function turnAway(
+export function refusalFor(
   { address, guard, log }: RequestChecks,
   server: Asked,
   request: Request,

@@ -1,6 +1,6 @@
 import { fieldSpans, wholeSpan } from "../messages/json-spans.ts"
 import { isFields, wordOf } from "../messages/message.ts"
-import type { WayMemory } from "../ports.ts"
+import type { ResumeState } from "../ports.ts"
 
 const version = 1
 const nonceBytes = 16
@@ -13,23 +13,27 @@ export const mostSessionIdLength = 4096
  * that it stands for. So no bridge needs to remember one, and a restart loses none. Nothing in it
  * is trusted: it says no more than its client could have said in an `initialize`.
  */
-export function encodeSessionId(memory: WayMemory, random: Uint8Array): string | null {
-  if (memory.initialize === null) return null
+export function encodeSessionId(resumeState: ResumeState, random: Uint8Array): string | null {
+  if (resumeState.initialize === null) return null
   const nonce = Buffer.from(random.subarray(0, nonceBytes)).toString("base64url")
-  const whole = encoded({ ...memory, nonce })
+  const whole = encoded({ ...resumeState, nonce })
   if (whole.length <= mostSessionIdLength) return whole
-  const short = encoded({ ...memory, initialize: withoutOrnaments(memory.initialize), nonce })
+  const short = encoded({
+    ...resumeState,
+    initialize: withoutOrnaments(resumeState.initialize),
+    nonce,
+  })
   return short.length <= mostSessionIdLength ? short : null
 }
 
-function encoded(memory: WayMemory & { nonce: string }): string {
-  const { initialize, targetSession, version: revision, nonce } = memory
+function encoded(resumeState: ResumeState & { nonce: string }): string {
+  const { initialize, targetSession, version: revision, nonce } = resumeState
   const json = JSON.stringify([version, nonce, initialize, targetSession, revision])
   return Buffer.from(json, "utf8").toString("base64url")
 }
 
 /** Null for what is no id of a bridge. */
-export function decodeSessionId(id: string): WayMemory | null {
+export function decodeSessionId(id: string): ResumeState | null {
   if (id.length > mostSessionIdLength || !/^[\w-]+$/.test(id)) return null
   const parts = parse(Buffer.from(id, "base64url").toString("utf8"))
   if (!Array.isArray(parts) || parts.length !== 5) return null

@@ -1,17 +1,23 @@
 import { ok, type Result } from "../../lib/result.ts"
 import { readMessages } from "../messages/message.ts"
-import { type BridgeLog, noMemory, type OpenWay, type Way, type WayLimits } from "../ports.ts"
+import {
+  type BridgeLog,
+  type BridgeTarget,
+  noResumeState,
+  type OpenTarget,
+  type TargetLimits,
+} from "../ports.ts"
 import { unreadableAnswer } from "../problem.ts"
-import { mcpProtocol } from "../targets/linked/ws-link.ts"
+import { mcpProtocol } from "../targets/reconnecting/ws-link.ts"
 import { type ListenAddress, type Listening, tryServe, urlOf } from "./listening.ts"
-import { refuse, turnAway } from "./refuse.ts"
+import { refusalFor, refuse } from "./refuse.ts"
 import type { RequestGuard } from "./request-guard.ts"
 
 export type ClientsSettings = {
   address: ListenAddress
   guard: RequestGuard
-  openWay: OpenWay
-  limits: WayLimits
+  openTarget: OpenTarget
+  limits: TargetLimits
   /** Clients at once. */
   connections: number
   log: BridgeLog
@@ -23,7 +29,7 @@ type Socket = Bun.ServerWebSocket<ClientData>
 const tryLater = 1013
 const patienceS = 30
 
-/** Serves clients over WebSockets, each with a way of its own. */
+/** Serves clients over WebSockets, each with a target connection of its own. */
 export function serveSocketClients(settings: ClientsSettings): Result<Listening, string> {
   const { address, limits, connections, log } = settings
   const clients = new Set<SocketClient>()
@@ -37,8 +43,8 @@ export function serveSocketClients(settings: ClientsSettings): Result<Listening,
       development: false,
       idleTimeout: patienceS,
       fetch(request, server) {
-        const turnedAway = turnAway(settings, server, request)
-        if (turnedAway !== null) return turnedAway
+        const refused = refusalFor(settings, server, request)
+        if (refused !== null) return refused
         const protocols = offeredProtocols(request)
         if (protocols.length > 0 && !protocols.includes(mcpProtocol)) {
           return refuse(400, -32600, "This speaks the WebSocket subprotocol mcp, and no other.")
@@ -104,18 +110,18 @@ function offeredProtocols(request: Request): string[] {
 
 class SocketClient {
   readonly #socket: Socket
-  readonly #limits: WayLimits
+  readonly #limits: TargetLimits
   readonly #log: BridgeLog
-  readonly #way: Way
+  readonly #target: BridgeTarget
   #heldLength = 0
   #room = Promise.withResolvers<void>()
 
-  constructor(socket: Socket, { openWay, limits, log }: ClientsSettings) {
+  constructor(socket: Socket, { openTarget, limits, log }: ClientsSettings) {
     this.#socket = socket
     this.#limits = limits
     this.#log = log
     this.#room.resolve()
-    this.#way = openWay({ deliver: (message) => this.#deliver(message.text) }, noMemory)
+    this.#target = openTarget({ deliver: (message) => this.#deliver(message.text) }, noResumeState)
   }
 
   async received(text: string): Promise<void> {
@@ -126,7 +132,7 @@ class SocketClient {
       return
     }
     for (const read of readMessages(text)) {
-      if (read.ok) await this.#way.take(read.value)
+      if (read.ok) await this.#target.send(read.value)
       else await this.#deliver(unreadableAnswer(read.failure).text)
     }
     this.#heldLength -= text.length
@@ -147,6 +153,6 @@ class SocketClient {
   async gone(): Promise<void> {
     this.#room.resolve()
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.close(1001, "The bridge ends.")
-    await this.#way.close("ended")
+    await this.#target.close("ended")
   }
 }

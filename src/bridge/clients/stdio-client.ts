@@ -1,15 +1,21 @@
 import { aborted, delay } from "../../lib/delay.ts"
 import { Lines } from "../messages/lines.ts"
 import { onOneLine, readMessages } from "../messages/message.ts"
-import { type BridgeLog, noMemory, type OpenWay, type Way, type WayLimits } from "../ports.ts"
+import {
+  type BridgeLog,
+  type BridgeTarget,
+  noResumeState,
+  type OpenTarget,
+  type TargetLimits,
+} from "../ports.ts"
 import { problem, problemAnswer, unreadableAnswer } from "../problem.ts"
 
 export type StdioClientSettings = {
   input: AsyncIterable<Uint8Array>
   /** One after the other; rejects when nobody reads any more. */
   write: (text: string) => Promise<void>
-  openWay: OpenWay
-  limits: WayLimits
+  openTarget: OpenTarget
+  limits: TargetLimits
   /** For answers under way when the input ends. */
   graceMs: number
   /** Ends everything, now. */
@@ -31,10 +37,10 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
     })
     return written
   }
-  const way = settings.openWay({ deliver: (message) => deliver(message.text) }, noMemory)
+  const target = settings.openTarget({ deliver: (message) => deliver(message.text) }, noResumeState)
   const take = async (text: string) => {
     for (const read of readMessages(text)) {
-      if (read.ok) await way.take(read.value)
+      if (read.ok) await target.send(read.value)
       else await deliver(unreadableAnswer(read.failure).text)
     }
   }
@@ -44,12 +50,12 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
       await deliver(problemAnswer(null, problem("TOO_LARGE", why)).text)
     })
     await Promise.race([reading, aborted(over)])
-    await sent(way, over)
+    await sent(target, over)
     // A request is answered when the answer has come, and that is not yet written.
-    const answered = way.settled().then(() => written)
+    const answered = target.settled().then(() => written)
     await Promise.race([answered, delay(graceMs, over)])
   } finally {
-    await way.close("ended")
+    await target.close("ended")
   }
 }
 
@@ -57,9 +63,9 @@ const sendingMs = 20_000
 const pollMs = 20
 
 /** A service that is started for the first request takes its time: that is not the answer's. */
-async function sent(way: Way, over: AbortSignal): Promise<void> {
+async function sent(target: BridgeTarget, over: AbortSignal): Promise<void> {
   const deadlineMs = performance.now() + sendingMs
-  while (way.isWaiting && !over.aborted && performance.now() < deadlineMs) {
+  while (target.isWaiting && !over.aborted && performance.now() < deadlineMs) {
     await delay(pollMs, over)
   }
 }

@@ -58,7 +58,7 @@ function failed(
     }
     case "half-open":
       return { kind: "open", sinceMs: state.sinceMs, untilMs, why }
-    // Somebody who was under way when it opened: that is no news.
+    // A request that was in flight when it opened says nothing new.
     case "open":
       return state
   }

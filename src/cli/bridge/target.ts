@@ -1,7 +1,7 @@
-import type { BridgeLog, WayLimits } from "../../bridge/ports.ts"
-import { openCommandLink } from "../../bridge/targets/linked/stdio-link.ts"
-import { mcpProtocol, openSocketLink } from "../../bridge/targets/linked/ws-link.ts"
-import type { Target } from "../../bridge/targets/open-ways.ts"
+import type { BridgeLog, TargetLimits } from "../../bridge/ports.ts"
+import { openCommandLink } from "../../bridge/targets/reconnecting/stdio-link.ts"
+import { mcpProtocol, openSocketLink } from "../../bridge/targets/reconnecting/ws-link.ts"
+import type { TargetDescription } from "../../bridge/targets/target-opener.ts"
 import { readCommand } from "../../execution/words.ts"
 import { bearerToken } from "../connect/bearer-token.ts"
 import { type ClientTlsValues, readClientTls } from "../connect/client-tls.ts"
@@ -13,10 +13,14 @@ export type TargetValues = ClientTlsValues & {
   "token-file"?: string | undefined
 }
 
-type World = { context: Pick<Context, "env">; limits: WayLimits; log: BridgeLog }
+type World = { context: Pick<Context, "env">; limits: TargetLimits; log: BridgeLog }
 
 /** What `--to`, or the words after `--`, name. */
-export function readTarget(values: TargetValues, words: readonly string[], world: World): Target {
+export function readTarget(
+  values: TargetValues,
+  words: readonly string[],
+  world: World,
+): TargetDescription {
   const { to } = values
   if (to === undefined && words.length === 0) {
     throw new UsageFailure("The target is missing: give --to URL, or -- COMMAND.")
@@ -39,7 +43,10 @@ function wordsOf(line: string): string[] {
   )
 }
 
-function commandTarget(command: readonly string[], { context, limits, log }: World): Target {
+function commandTarget(
+  command: readonly string[],
+  { context, limits, log }: World,
+): TargetDescription {
   const { messageBytes } = limits
   const settings = { command, env: context.env, messageBytes, log }
   return {
@@ -50,7 +57,11 @@ function commandTarget(command: readonly string[], { context, limits, log }: Wor
   }
 }
 
-function remoteTarget(to: string, values: TargetValues, { context, limits }: World): Target {
+function remoteTarget(
+  to: string,
+  values: TargetValues,
+  { context, limits }: World,
+): TargetDescription {
   const url = URL.parse(to)
   const isKnown = url !== null && /^(?:ws|http)s?:$/.test(url.protocol)
   if (!isKnown) {

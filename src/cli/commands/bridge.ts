@@ -1,11 +1,11 @@
 import type { ListenAddress, Listening } from "../../bridge/clients/listening.ts"
-import type { OpenWay, WayLimits } from "../../bridge/ports.ts"
+import type { OpenTarget, TargetLimits } from "../../bridge/ports.ts"
 import {
-  openWays,
   standardMessageBytes,
   systemClock,
-  wayLimits,
-} from "../../bridge/targets/open-ways.ts"
+  targetLimits,
+  targetOpener,
+} from "../../bridge/targets/target-opener.ts"
 import { aborted } from "../../lib/delay.ts"
 import type { Result } from "../../lib/result.ts"
 import { isLoopbackAddress } from "../../lib/tcp-ends.ts"
@@ -108,18 +108,24 @@ otherwise. docs/bridge.md says more.`,
     const messageBytes =
       bytes === undefined ? standardMessageBytes : sizeOption("--max-message-bytes", bytes)
     if (messageBytes < 1024) throw new UsageFailure("--max-message-bytes: 1k is the least.")
-    const limits = wayLimits(messageBytes)
+    const limits = targetLimits(messageBytes)
     const pace = paceOf(values)
     await using destination = logDestination(values["log-file"])
     const level = levelOf(values["log-level"])
     const log = createLogger({ process: "bridge", level, format: "auto", destination })
     const target = readTarget(values, operands, { context, limits, log })
-    const openWay = openWays(target, { ...pace, limits, clock: systemClock, log, callMeta: {} })
+    const openTarget = targetOpener(target, {
+      ...pace,
+      limits,
+      clock: systemClock,
+      log,
+      callMeta: {},
+    })
     using over = untilTold(context)
     const serve = listen.kind === "stdio" ? serveStdio : serveNetwork
     const isCommand = operands.length > 0 || values.to?.startsWith("stdio:") === true
     const { signal } = over
-    await serve({ context, values, listen, isCommand, openWay, limits, log, signal })
+    await serve({ context, values, listen, isCommand, openTarget, limits, log, signal })
     return 0
   },
 })
@@ -129,23 +135,23 @@ type Serving = {
   values: Values
   listen: ListenChoice
   isCommand: boolean
-  openWay: OpenWay
-  limits: WayLimits
+  openTarget: OpenTarget
+  limits: TargetLimits
   log: Logger
   signal: AbortSignal
 }
 
 const graceMs = 1_500
 
-async function serveStdio({ context, openWay, limits, log, signal }: Serving): Promise<void> {
+async function serveStdio({ context, openTarget, limits, log, signal }: Serving): Promise<void> {
   const { serveStdioClient } = await import("../../bridge/clients/stdio-client.ts")
   const input = context.stdin.chunks(signal)
   const write = (text: string) => context.stdout.write(text)
-  await serveStdioClient({ input, write, openWay, limits, graceMs, signal, log })
+  await serveStdioClient({ input, write, openTarget, limits, graceMs, signal, log })
 }
 
 async function serveNetwork(serving: Serving): Promise<void> {
-  const { values, listen, isCommand, openWay, limits, log } = serving
+  const { values, listen, isCommand, openTarget, limits, log } = serving
   if (listen.kind === "stdio") return
   const { address } = listen
   const tokenFile = values["client-token-file"]
@@ -165,7 +171,7 @@ async function serveNetwork(serving: Serving): Promise<void> {
   const most = isCommand ? "32" : "128"
   const connections = countOption("--max-connections", values["max-connections"] ?? most)
   const idleMs = durationOption("--idle-timeout", values["idle-timeout"] ?? "5m")
-  const common = { address, guard, openWay, limits, connections, idleMs, log }
+  const common = { address, guard, openTarget, limits, connections, idleMs, log }
   const served =
     address.scheme === "ws"
       ? (await import("../../bridge/clients/socket-clients.ts")).serveSocketClients(common)

@@ -1,15 +1,15 @@
 import { serveStdioClient } from "../../bridge/clients/stdio-client.ts"
 import type { BridgeLog } from "../../bridge/ports.ts"
-import type { OpenLink } from "../../bridge/targets/linked/link.ts"
-import { mcpProtocol, openSocketLink } from "../../bridge/targets/linked/ws-link.ts"
+import type { OpenLink } from "../../bridge/targets/reconnecting/link.ts"
+import { mcpProtocol, openSocketLink } from "../../bridge/targets/reconnecting/ws-link.ts"
 import {
-  openWays,
   standardMessageBytes,
   systemClock,
-  type Target,
-  type WaySettings,
-  wayLimits,
-} from "../../bridge/targets/open-ways.ts"
+  type TargetDescription,
+  type TargetSettings,
+  targetLimits,
+  targetOpener,
+} from "../../bridge/targets/target-opener.ts"
 import { callerDefaultsMeta } from "../../protocol/mcp-meta-keys.ts"
 import { command } from "../command.ts"
 import { type Address, addressOf, addressOptions, type RemoteAddress } from "../connect/address.ts"
@@ -51,7 +51,7 @@ const retry = { tries: 1_000, forMs: 30_000, firstDelayMs: 25, maxDelayMs: 500 }
 /** Whether the service is there is for its socket to say, each time. */
 const breaker = { failures: Number.POSITIVE_INFINITY, waitMs: 0 }
 const graceMs = 1_500
-const limits = wayLimits(standardMessageBytes)
+const limits = targetLimits(standardMessageBytes)
 
 async function serveMcp(context: Context, address: Address): Promise<void> {
   const over = new AbortController()
@@ -60,7 +60,7 @@ async function serveMcp(context: Context, address: Address): Promise<void> {
     listening.use(context.signals.on(signal, () => over.abort()))
   }
   const log = peoplesLog(context)
-  const settings: WaySettings = {
+  const settings: TargetSettings = {
     retry,
     breaker,
     limits,
@@ -71,7 +71,7 @@ async function serveMcp(context: Context, address: Address): Promise<void> {
   await serveStdioClient({
     input: context.stdin.chunks(over.signal),
     write: (text) => context.stdout.write(text),
-    openWay: openWays(targetOf(context, address), settings),
+    openTarget: targetOpener(targetOf(context, address), settings),
     limits,
     graceMs,
     signal: over.signal,
@@ -86,7 +86,7 @@ function callerDefaults({ cwd, env }: Context): Record<string, unknown> {
   return { [callerDefaultsMeta]: { cwd, env: variables } }
 }
 
-function targetOf(context: Context, address: Address): Target {
+function targetOf(context: Context, address: Address): TargetDescription {
   const open =
     address.kind === "local"
       ? localServiceLink(context, address.paths, limits)

@@ -104,7 +104,7 @@ function watch(
   if (isTable && isLively(context.stdout, context.env)) return watchAsTable(context, client, filter)
   // Whoever asked for no state wants to know of ends, too: what runs is all that is listed first.
   const states = values.state === undefined ? null : filter.states
-  return watchAsLines(context, client, { ...filter, told: states }, (view) => {
+  return watchAsLines(context, client, { ...filter, shown: states }, (view) => {
     if (values.json === true) return JSON.stringify(view)
     if (values.quiet === true) return view.execution_id
     return executionTable(context, [view]).at(-1) ?? ""

@@ -1,7 +1,12 @@
 import { existsSync } from "node:fs"
-import type { WayLimits } from "../../bridge/ports.ts"
-import type { Link, LinkFailure, OpenLink, Received } from "../../bridge/targets/linked/link.ts"
-import { mcpProtocol, openSocketLink } from "../../bridge/targets/linked/ws-link.ts"
+import type { TargetLimits } from "../../bridge/ports.ts"
+import type {
+  Link,
+  LinkFailure,
+  OpenLink,
+  Received,
+} from "../../bridge/targets/reconnecting/link.ts"
+import { mcpProtocol, openSocketLink } from "../../bridge/targets/reconnecting/ws-link.ts"
 import { fail, type Result } from "../../lib/result.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure } from "../failure.ts"
@@ -16,7 +21,11 @@ const restartLimitMs = 5_000
  * Connections to the local service. One is started when somebody has something new to ask, and not
  * merely to keep a connection: who ended the service on purpose must not find it running again.
  */
-export function localServiceLink(context: Context, paths: StatePaths, limits: WayLimits): OpenLink {
+export function localServiceLink(
+  context: Context,
+  paths: StatePaths,
+  limits: TargetLimits,
+): OpenLink {
   let missedSinceMs: number | null = null
   const socketUrl = `ws+unix://${paths.socket}:/ws/mcp`
   const openSocket = () => new WebSocket(socketUrl, { protocols: [mcpProtocol] })

@@ -10,7 +10,7 @@ const refreshMs = 1_000
 export async function watchAsLines(
   context: Context,
   client: Client,
-  filter: ListFilter & { told: ListFilter["states"] },
+  filter: ListFilter & { shown: ListFilter["states"] },
   lineOf: (view: ExecutionView) => string,
 ): Promise<number> {
   using watch = client.watch(filter.labels)
@@ -19,7 +19,7 @@ export async function watchAsLines(
     await context.stdout.write(`${lineOf(view)}\n`)
   }
   for await (const view of watch) {
-    const isWanted = filter.told === null || filter.told.includes(view.state)
+    const isWanted = filter.shown === null || filter.shown.includes(view.state)
     if (isWanted) await context.stdout.write(`${lineOf(view)}\n`)
   }
   return 0

@@ -1,7 +1,11 @@
 import { existsSync } from "node:fs"
 import { ExecutionIdPrefix } from "../../execution/id.ts"
 import type { ExecutionRecord, TranscriptFacts, TranscriptHashes } from "../../execution/record.ts"
-import { type Claim, judge, type Verdict as TranscriptVerdict } from "../../execution/verdict.ts"
+import {
+  type Claim,
+  checkClaim,
+  type Verdict as TranscriptVerdict,
+} from "../../execution/verdict.ts"
 import { openJournalReader } from "../../service/storage/journal/journal-reader.ts"
 import { verifyTranscript } from "../../service/storage/transcript/read/verify.ts"
 import { filesOf, type TranscriptFiles } from "../../service/storage/transcript/segment-files.ts"
@@ -91,5 +95,5 @@ async function checkTranscript(
   const contains =
     claim.contains === undefined ? undefined : new TextEncoder().encode(claim.contains)
   const verification = await verifyTranscript(files, transcript, { contains, hashes })
-  return judge(verification, claim, hashes)
+  return checkClaim(verification, claim, hashes)
 }

@@ -4,7 +4,7 @@ import type { GapNotice } from "../../protocol/methods.ts"
 import type { Completed } from "../../protocol/notifications.ts"
 import { DetachedError } from "../client-error.ts"
 import type { ExecutionEvent, LifeEvent, OutputEvent } from "./execution-event.ts"
-import { LifeSigns } from "./life-signs.ts"
+import { LifecycleTracker } from "./lifecycle-tracker.ts"
 import { OutputQueue } from "./output-queue.ts"
 
 export type InboxOptions = {
@@ -23,7 +23,7 @@ export class Inbox {
 
   readonly #options: InboxOptions
   readonly #eventTaken: (event: ExecutionEvent) => void
-  readonly #life: LifeSigns
+  readonly #life: LifecycleTracker
   readonly #ended = Promise.withResolvers<Completed>()
   #endIsKnown = false
   #received: string // the cursor after what came in
@@ -37,7 +37,7 @@ export class Inbox {
       if ("next" in event) this.#taken = event.next
       taken(event)
     })
-    this.#life = new LifeSigns(options.pid)
+    this.#life = new LifecycleTracker(options.pid)
     this.#received = options.from
     this.#taken = options.from
     this.ended = this.#ended.promise

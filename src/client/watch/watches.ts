@@ -5,7 +5,7 @@ import { isTransient, retryDelayMs } from "../calls/transient.ts"
 import { CallError } from "../client-error.ts"
 import type { Connection } from "../connection/connection.ts"
 import type { AskFailure, Session } from "../connection/session.ts"
-import { Survey } from "./survey.ts"
+import { KnownExecutions } from "./known-executions.ts"
 import { type Watch, Watcher } from "./watch.ts"
 
 /**
@@ -15,7 +15,7 @@ import { type Watch, Watcher } from "./watch.ts"
 export class Watches {
   readonly #connection: Connection
   readonly #watchers = new Set<Watcher>()
-  #survey = new Survey()
+  #known = new KnownExecutions()
   #served: { session: Session; labels: Labels } | null = null
   #hasBaseline = false
   #isRunning = false
@@ -39,7 +39,7 @@ export class Watches {
   }
 
   changed(view: ExecutionView): void {
-    this.#survey.told(view)
+    this.#known.observe(view)
     for (const watcher of this.#watchers) watcher.tell(view)
   }
 
@@ -59,7 +59,7 @@ export class Watches {
   }
 
   #reset(): void {
-    this.#survey = new Survey()
+    this.#known = new KnownExecutions()
     this.#served = null
     this.#hasBaseline = false
     this.#isRunning = false
@@ -82,7 +82,7 @@ export class Watches {
     const watchers = [...this.#watchers]
     const served = this.#served
     if (served?.session !== session || !sameLabels(served.labels, labels)) {
-      const isServed = await this.#survey.lookAround(() => this.#begin(session, labels))
+      const isServed = await this.#known.whileListing(() => this.#begin(session, labels))
       if (!isServed) return false
     }
     for (const watcher of watchers) watcher.begun()
@@ -99,10 +99,10 @@ export class Watches {
 
   async #catchUp(session: Session, labels: Labels): Promise<boolean> {
     if (!this.#hasBaseline || this.#served?.session === session) {
-      this.#hasBaseline = await this.#survey.begin(session, labels)
+      this.#hasBaseline = await this.#known.begin(session, labels)
       return this.#hasBaseline
     }
-    const missed = await this.#survey.missed(session, labels)
+    const missed = await this.#known.missed(session, labels)
     for (const view of missed ?? []) for (const watcher of this.#watchers) watcher.tell(view)
     return missed !== null
   }

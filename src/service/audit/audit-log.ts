@@ -89,7 +89,7 @@ export class AuditLog implements Audit, Disposable {
   sync(): void {
     const current = this.#current
     if (current === null) return
-    if (this.#isDirty) fs.fdatasync(current.fd, (error) => this.#told(error))
+    if (this.#isDirty) fs.fdatasync(current.fd, (error) => this.#reportWrite(error))
     this.#isDirty = false
     if (fs.fstatSync(current.fd).nlink > 0) return
     this.#log.error({ file: current.file.path }, "the audit trail's file was removed")
@@ -166,12 +166,12 @@ export class AuditLog implements Audit, Disposable {
   #leave(current: Current | null): void {
     if (current === null) return
     fs.fdatasync(current.fd, (error) => {
-      this.#told(error)
+      this.#reportWrite(error)
       fs.closeSync(current.fd)
     })
   }
 
-  #told(error: Error | null): void {
+  #reportWrite(error: Error | null): void {
     if (error !== null) this.#log.error({ err: error }, "the audit trail could not be synced")
   }
 

@@ -141,7 +141,7 @@ function histogram(of: Metric["of"], help: string, ...labels: string[]): Metric 
 }
 
 /** A metric of several samples, under a name that the catalogue knows. */
-export function told(name: MetricName, samples: MetricSample[]): MetricSamples {
+export function metricSamples(name: MetricName, samples: MetricSample[]): MetricSamples {
   return { name, samples }
 }
 
@@ -151,5 +151,5 @@ export function oneValue(
   value: number,
   labels: Record<string, string> = {},
 ): MetricSamples {
-  return told(name, [{ labels, value }])
+  return metricSamples(name, [{ labels, value }])
 }

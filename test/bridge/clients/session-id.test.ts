@@ -7,24 +7,24 @@ import {
 
 const random = () => crypto.getRandomValues(new Uint8Array(16))
 const initialize = '{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"é"}}'
-const memory = { initialize, targetSession: "abc", version: "2025-11-25" }
+const resumeState = { initialize, targetSession: "abc", version: "2025-11-25" }
 
 describe("the id of a session", () => {
   test("is the session: what is needed to open it again", () => {
-    const id = encodeSessionId(memory, random())
+    const id = encodeSessionId(resumeState, random())
 
     expect(id).toMatch(/^[\w-]+$/)
-    expect(decodeSessionId(id ?? "")).toEqual(memory)
+    expect(decodeSessionId(id ?? "")).toEqual(resumeState)
   })
 
   test("is another one each time, also for the same client", () => {
-    expect(encodeSessionId(memory, random())).not.toBe(encodeSessionId(memory, random()))
+    expect(encodeSessionId(resumeState, random())).not.toBe(encodeSessionId(resumeState, random()))
   })
 
   test("leaves out what a client says of itself at length", () => {
     const icons = [{ src: `data:image/png;base64,${"A".repeat(100_000)}` }]
     const params = { protocolVersion: "x", clientInfo: { name: "n", version: "1", icons } }
-    const long = { ...memory, initialize: JSON.stringify(params) }
+    const long = { ...resumeState, initialize: JSON.stringify(params) }
 
     const id = encodeSessionId(long, random())
 
@@ -40,14 +40,14 @@ describe("the id of a session", () => {
     const inClient = `{"clientInfo":{"name":"n","version":"1","icons":${deep}}}`
     const inOther = `{"capabilities":${deep},"clientInfo":{"name":{"toString":1}}}`
 
-    expect(encodeSessionId({ ...memory, initialize: inClient }, random())).not.toBeNull()
-    expect(encodeSessionId({ ...memory, initialize: inOther }, random())).toBeNull()
+    expect(encodeSessionId({ ...resumeState, initialize: inClient }, random())).not.toBeNull()
+    expect(encodeSessionId({ ...resumeState, initialize: inOther }, random())).toBeNull()
   })
 
   test("is refused where even that is too long", () => {
     const params = JSON.stringify({ capabilities: "x".repeat(mostSessionIdLength) })
 
-    expect(encodeSessionId({ ...memory, initialize: params }, random())).toBeNull()
+    expect(encodeSessionId({ ...resumeState, initialize: params }, random())).toBeNull()
   })
 
   const forged = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")

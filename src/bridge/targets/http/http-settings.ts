@@ -1,21 +1,21 @@
 import type { Fields } from "../../messages/message.ts"
-import type { BridgeClock, BridgeLog, RetryPolicy, WayLimits } from "../../ports.ts"
+import type { BridgeClock, BridgeLog, RetryPolicy, TargetLimits } from "../../ports.ts"
 import type { KnownTarget } from "../known-target.ts"
 import type { Exchange } from "./http-exchange.ts"
 
-export type HttpTarget = {
+export type HttpEndpoint = {
   url: string
   tls: Exchange["tls"]
   /** Again for every request: a token file may have got a newer one. */
   authorization: () => Record<string, string>
 }
 
-export type HttpWaySettings = {
+export type HttpTargetSettings = {
   target: KnownTarget
-  http: HttpTarget
+  http: HttpEndpoint
   retry: RetryPolicy
   clock: BridgeClock
   log: BridgeLog
-  limits: WayLimits
+  limits: TargetLimits
   callMeta: () => Fields
 }

@@ -24,7 +24,7 @@ export class WatchedTokens {
   readonly #tellFailure: (failure: TokenFileFailure) => void
   /** Which file `#known` is from; null where the next look may find more in the same one. */
   #seen: string | null = null
-  #told: string | null = null
+  #lastReported: string | null = null
   #lookedAtMs = Number.NEGATIVE_INFINITY
   #known: KnownTokens = ok(new Map())
 
@@ -49,9 +49,9 @@ export class WatchedTokens {
   }
 
   #tell(failure: TokenFileFailure | null): void {
-    const isNews = failure !== null && failure.message !== this.#told
-    this.#told = failure?.message ?? null
-    if (isNews) this.#tellFailure(failure)
+    const isNewFailure = failure !== null && failure.message !== this.#lastReported
+    this.#lastReported = failure?.message ?? null
+    if (isNewFailure) this.#tellFailure(failure)
   }
 }
 

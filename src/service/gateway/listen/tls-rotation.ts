@@ -36,7 +36,7 @@ export class TlsRotation implements Disposable {
     this.#options = options
     this.#material = options.material
     this.#read = this.#seen = stampOf(options.files)
-    this.#told(options.material)
+    this.#reportExpiry(options.material)
     this.#timer = setInterval(() => this.#look(), options.lookEveryMs ?? defaultLookMs)
   }
 
@@ -71,10 +71,10 @@ export class TlsRotation implements Disposable {
     }
     this.#material = read.value
     log.info(factsOf(read.value), "tls certificate replaced")
-    this.#told(read.value)
+    this.#reportExpiry(read.value)
   }
 
-  #told(material: TlsMaterial): void {
+  #reportExpiry(material: TlsMaterial): void {
     for (const why of material.warnings) this.#options.log.warn({ why }, "tls key is not secret")
     this.#warnedAtMs = Number.NEGATIVE_INFINITY
     this.#warnOfExpiry()

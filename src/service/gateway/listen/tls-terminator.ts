@@ -78,7 +78,7 @@ export class TlsTerminator implements Disposable {
   }
 
   /** Connections to the plain server. */
-  get carried(): number {
+  get proxiedConnections(): number {
     return this.#peers.size
   }
 
@@ -182,7 +182,7 @@ export class TlsTerminator implements Disposable {
         // By now the port may be that of a later connection.
         if (this.#peers.get(port) === peer) this.#peers.delete(port)
       })
-      carry(socket, inner)
+      pipeBothWays(socket, inner)
     })
   }
 
@@ -227,7 +227,7 @@ const lastBytesMs = 10_000
  * Carries bytes both ways, at the pace of whoever takes them more slowly: a side that is full is
  * not read for. The end of one is the end of the other, after its last bytes; a failure is at once.
  */
-function carry(one: Socket, other: Socket): void {
+function pipeBothWays(one: Socket, other: Socket): void {
   one.pipe(other)
   other.pipe(one)
   endTogether(one, other)

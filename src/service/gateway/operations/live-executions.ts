@@ -147,18 +147,20 @@ export class LiveExecutions {
     const watched =
       this.#watchers.size === 0 ? [] : (this.#journal().list({ limit: mostListed })?.records ?? [])
     for (const record of watched.toReversed()) this.#changed(record)
-    const isTold = new Set(watched.map(({ id }) => id))
+    const alreadyReported = new Set(watched.map(({ id }) => id))
     for (const id of this.#followed.keys()) {
-      const record = isTold.has(id) ? null : this.#journal().find(id)
+      const record = alreadyReported.has(id) ? null : this.#journal().find(id)
       if (record !== null) this.#changed(record)
     }
   }
 }
 
 /** The journal, which a resync reads, may be behind what was told. */
-function further(known: TranscriptFacts, told: TranscriptFacts): TranscriptFacts {
-  const segments = told.end.segment - known.end.segment
-  return segments > 0 || (segments === 0 && told.end.offset >= known.end.offset) ? told : known
+function further(known: TranscriptFacts, reported: TranscriptFacts): TranscriptFacts {
+  const segments = reported.end.segment - known.end.segment
+  return segments > 0 || (segments === 0 && reported.end.offset >= known.end.offset)
+    ? reported
+    : known
 }
 
 function current(followed: Followed): ExecutionRecord {

@@ -7,7 +7,7 @@ import {
   startOfTranscript,
 } from "../../../execution/record.ts"
 import type { Scope } from "../../../execution/scope.ts"
-import { judge } from "../../../execution/verdict.ts"
+import { checkClaim } from "../../../execution/verdict.ts"
 import { ByteBudget } from "../../../lib/byte-budget.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Origin } from "../../../protocol/audit-entry.ts"
@@ -147,7 +147,7 @@ export function createOperations(ports: OperationPorts): Operations {
         params.contains === undefined ? undefined : new TextEncoder().encode(params.contains)
       return reads.run(caller, async () => {
         const verification = await transcripts().verify(id, transcript, { contains, hashes })
-        return ok(judge(verification, params, hashes))
+        return ok(checkClaim(verification, params, hashes))
       })
     },
 

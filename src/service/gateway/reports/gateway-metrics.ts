@@ -1,6 +1,6 @@
 import type { GatewaySettings } from "../../../protocol/ipc.ts"
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
-import { catalogue, oneValue, told } from "../../metrics/catalogue.ts"
+import { catalogue, metricSamples, oneValue } from "../../metrics/catalogue.ts"
 import type { LoopLag } from "../../metrics/loop-lag.ts"
 import { processFigures } from "../../metrics/process-figures.ts"
 import { textFormat } from "../../metrics/text-format.ts"
@@ -35,7 +35,9 @@ export async function metricsText(sources: MetricSources): Promise<string> {
     oneValue("cc_executor_output_readers", sources.readers()),
     ...sources.output.samples(),
     ...sources.requests.samples(),
-    told("cc_executor_event_loop_lag_seconds", [sources.lag.lag.sample({ process: "gateway" })]),
+    metricSamples("cc_executor_event_loop_lag_seconds", [
+      sources.lag.lag.sample({ process: "gateway" }),
+    ]),
     ...processFigures("gateway"),
   ]
   return textFormat([...(keeper ?? []), ...own], catalogue)
@@ -58,5 +60,5 @@ function aboutReadiness(unready: ReadonlySet<string>): MetricSamples {
   const samples = Object.keys(unreadinessReasons).map((reason) => {
     return { labels: { reason }, value: unready.has(reason) ? 1 : 0 }
   })
-  return told("cc_executor_unready", samples)
+  return metricSamples("cc_executor_unready", samples)
 }

@@ -1,5 +1,5 @@
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
-import { told } from "../../metrics/catalogue.ts"
+import { metricSamples } from "../../metrics/catalogue.ts"
 import { Histogram, shortSeconds } from "../../metrics/instruments.ts"
 
 /** What readers that came by one way have got. A reader adds to it; that is all it costs. */
@@ -26,11 +26,11 @@ export class OutputMetrics {
     const each = (count: keyof ReaderCounts) =>
       [...this.#byWay].map(([via, counts]) => ({ labels: { via }, value: counts[count] }))
     return [
-      told("cc_executor_output_read_bytes_total", each("bytes")),
-      told("cc_executor_gaps_told_total", each("gaps")),
-      told("cc_executor_gaps_told_bytes_total", each("gapBytes")),
-      told("cc_executor_gaps_told_lines_total", each("gapLines")),
-      told("cc_executor_output_delay_seconds", [this.delay.sample()]),
+      metricSamples("cc_executor_output_read_bytes_total", each("bytes")),
+      metricSamples("cc_executor_gaps_told_total", each("gaps")),
+      metricSamples("cc_executor_gaps_told_bytes_total", each("gapBytes")),
+      metricSamples("cc_executor_gaps_told_lines_total", each("gapLines")),
+      metricSamples("cc_executor_output_delay_seconds", [this.delay.sample()]),
     ]
   }
 }

@@ -1,5 +1,5 @@
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
-import { told } from "../../metrics/catalogue.ts"
+import { metricSamples } from "../../metrics/catalogue.ts"
 import { Histogram, shortSeconds } from "../../metrics/instruments.ts"
 
 /**
@@ -27,9 +27,9 @@ export class RequestMetrics {
     const http = [...this.#http].map(([operation, seconds]) => seconds.sample({ operation }))
     const rpc = [...this.#rpc].map(([method, seconds]) => seconds.sample({ method }))
     return [
-      told("cc_executor_http_requests_total", [...this.#answers.values()]),
-      told("cc_executor_http_request_seconds", http),
-      told("cc_executor_rpc_request_seconds", rpc),
+      metricSamples("cc_executor_http_requests_total", [...this.#answers.values()]),
+      metricSamples("cc_executor_http_request_seconds", http),
+      metricSamples("cc_executor_rpc_request_seconds", rpc),
     ]
   }
 }

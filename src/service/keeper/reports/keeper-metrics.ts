@@ -4,7 +4,7 @@ import { type Outcome, StopCause } from "../../../execution/state.ts"
 import type { AuditNote } from "../../../protocol/audit-entry.ts"
 import { Reason } from "../../../protocol/failure.ts"
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
-import { oneValue, told } from "../../metrics/catalogue.ts"
+import { metricSamples, oneValue } from "../../metrics/catalogue.ts"
 import { Histogram, longSeconds, shortSeconds, Tally } from "../../metrics/instruments.ts"
 import type { Audit, Clock } from "../ports.ts"
 
@@ -90,14 +90,14 @@ export class KeeperMetrics {
     const control = [...this.#control].map(([type, seconds]) => seconds.sample({ type }))
     return [
       oneValue("cc_executor_executions_started_total", this.#started),
-      told("cc_executor_executions_ended_total", [...this.#ended.values()]),
-      told("cc_executor_queue_wait_seconds", [this.#queueWait.sample()]),
-      told("cc_executor_execution_start_seconds", [this.#start.sample()]),
-      told("cc_executor_execution_first_output_seconds", [this.#firstOutput.sample()]),
-      told("cc_executor_control_seconds", control),
+      metricSamples("cc_executor_executions_ended_total", [...this.#ended.values()]),
+      metricSamples("cc_executor_queue_wait_seconds", [this.#queueWait.sample()]),
+      metricSamples("cc_executor_execution_start_seconds", [this.#start.sample()]),
+      metricSamples("cc_executor_execution_first_output_seconds", [this.#firstOutput.sample()]),
+      metricSamples("cc_executor_control_seconds", control),
       oneValue("cc_executor_output_taken_bytes_total", this.#takenBytes),
-      told("cc_executor_refusals_total", this.#refusals.samples()),
-      told("cc_executor_gateway_restarts_total", this.#restarts.samples()),
+      metricSamples("cc_executor_refusals_total", this.#refusals.samples()),
+      metricSamples("cc_executor_gateway_restarts_total", this.#restarts.samples()),
     ]
   }
 

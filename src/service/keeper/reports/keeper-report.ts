@@ -2,7 +2,7 @@ import type { StreamName } from "../../../execution/record.ts"
 import { liveStates, type StateKind } from "../../../execution/state.ts"
 import { Obstacle } from "../../../protocol/ipc.ts"
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
-import { oneValue, told } from "../../metrics/catalogue.ts"
+import { metricSamples, oneValue } from "../../metrics/catalogue.ts"
 import type { LoopLag } from "../../metrics/loop-lag.ts"
 import { processFigures } from "../../metrics/process-figures.ts"
 import type { Keeper } from "../keeper.ts"
@@ -52,7 +52,7 @@ export function keeperReport(sources: ReportSources): KeeperReport {
       ...outputMetrics(recorded),
       ...auditMetrics(sources.audit()),
       ...diskMetrics(keeper, sources.disk()),
-      told("cc_executor_event_loop_lag_seconds", [lag.lag.sample({ process: "keeper" })]),
+      metricSamples("cc_executor_event_loop_lag_seconds", [lag.lag.sample({ process: "keeper" })]),
       ...processFigures("keeper"),
     ],
   }
@@ -79,7 +79,7 @@ function isFull(states: StateCounts, bounds: ReportSources["bounds"]): boolean {
 function executionMetrics(states: StateCounts, bounds: ReportSources["bounds"]): MetricSamples[] {
   const samples = liveStates.map((state) => ({ labels: { state }, value: states.get(state) ?? 0 }))
   return [
-    told("cc_executor_executions", samples),
+    metricSamples("cc_executor_executions", samples),
     oneValue("cc_executor_executions_limit", bounds.maxExecutions),
     oneValue("cc_executor_queue_length", states.get("queued") ?? 0),
     oneValue("cc_executor_queue_limit", bounds.maxQueue),
@@ -98,10 +98,10 @@ function outputMetrics(totals: RecordedTotals): MetricSamples[] {
   const inLines = (rows: typeof dropped | typeof recorded) =>
     rows.map(({ labels, count }) => ({ labels, value: count.lines }))
   return [
-    told("cc_executor_output_recorded_bytes_total", inBytes(recorded)),
-    told("cc_executor_output_recorded_lines_total", inLines(recorded)),
-    told("cc_executor_output_dropped_bytes_total", inBytes(dropped)),
-    told("cc_executor_output_dropped_lines_total", inLines(dropped)),
+    metricSamples("cc_executor_output_recorded_bytes_total", inBytes(recorded)),
+    metricSamples("cc_executor_output_recorded_lines_total", inLines(recorded)),
+    metricSamples("cc_executor_output_dropped_bytes_total", inBytes(dropped)),
+    metricSamples("cc_executor_output_dropped_lines_total", inLines(dropped)),
   ]
 }
 
@@ -121,7 +121,7 @@ function diskMetrics(
     { labels: { executions: "ended" }, value: keeper.disk.endedBytes },
   ]
   return [
-    told("cc_executor_transcripts_bytes", kept),
+    metricSamples("cc_executor_transcripts_bytes", kept),
     oneValue("cc_executor_disk_free_bytes", freeBytes),
     oneValue("cc_executor_disk_size_bytes", sizeBytes),
   ]

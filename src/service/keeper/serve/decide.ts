@@ -3,7 +3,7 @@ import type { Config } from "../../../config/config.ts"
 import { heldByNothing } from "../../../execution/spec.ts"
 import { readCommand } from "../../../execution/words.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { checkParams, unfitParams } from "../../../protocol/check-params.ts"
+import { checkParams, invalidParams } from "../../../protocol/check-params.ts"
 import { ExecuteParams } from "../../../protocol/execute.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { ParamsOf } from "../../../protocol/methods.ts"
@@ -46,7 +46,7 @@ function planned(
   if (!params.ok) {
     const [first] = params.failure
     const message = `The parameters do not fit: ${first?.message ?? "unknown"}.`
-    return fail(unfitParams(message, params.failure, rules.policy.kind))
+    return fail(invalidParams(message, params.failure, rules.policy.kind))
   }
   const settings = {
     ...rules,

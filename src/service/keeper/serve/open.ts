@@ -53,7 +53,7 @@ export async function openService(
 }
 
 /** Why a service that runs could not begin anew as it is; null when it could. */
-export function whyNotAgain(
+export function whyServiceCannotReopen(
   config: Config,
   options: ServeOptions,
   record: ServiceRecord,

@@ -61,7 +61,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const metrics = new KeeperMetrics(clock)
   for (const one of lost) metrics.changed(one)
   const running = runKeeper(config, record, machine, metrics, log)
-  const { keeper, audited, retryingJournal, updates, keepHouse } = running
+  const { keeper, audited, retryingJournal, updates, runHousekeeping } = running
   let gatewayPid: number | null = null
   const remember = () => rememberTrees(state.path, machine.containment, machine.forest, gatewayPid)
   const { mode: containment } = machine.containment
@@ -120,11 +120,11 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   if (!listening.ok && handover === null) return refuse(say, listening.failure.message)
   if (listening.ok) port = listening.value
 
-  stack.use(every(housekeepingMs, log, keepHouse))
-  stack.use(every(surveyMs, log, () => keeper.disk.needsTidying() && keepHouse()))
+  stack.use(every(housekeepingMs, log, runHousekeeping))
+  stack.use(every(surveyMs, log, () => keeper.disk.needsTidying() && runHousekeeping()))
   stack.use(every(housekeepingMs, log, () => audit.sync()))
   stack.use(every(surveyMs, log, surveyOf(machine.forest, remember)))
-  keepHouse()
+  runHousekeeping()
   const policy = record.policy.rules().policy.kind
   const beginning = { containment, lost: lost.length }
   const started = { ...beginning, version: options.version, policy }
@@ -161,7 +161,7 @@ type Running = {
   audited: AuditedKeeper
   updates: GatewayUpdates
   retryingJournal: RetryingJournal
-  keepHouse: () => void
+  runHousekeeping: () => void
 }
 
 /** The keeper and what it tells its events to. */
@@ -175,12 +175,12 @@ function runKeeper(
   const { state, policy, redaction, journal, audit, signer, transcripts } = record
   const isFull = isJournalFull
   const house = { journal, transcripts, clock, log, disk: () => keeper.disk, isFull }
-  const keepHouse = createHousekeeping(retentionSettings(config), state, house)
+  const runHousekeeping = createHousekeeping(retentionSettings(config), state, house)
   const retryingJournal = openRetryingJournal(journal, signer, {
     clock,
     log,
     isFull,
-    makeRoom: keepHouse,
+    makeRoom: runHousekeeping,
     openReserve: () => state.dropBallast(),
     closeReserve: () => state.retakeBallast(),
   })
@@ -213,7 +213,7 @@ function runKeeper(
   })
   const counting = metrics.noting(audit)
   const audited: AuditedKeeper = new AuditedKeeper(keeper, counting, clock, redaction)
-  return { keeper, audited, updates, retryingJournal, keepHouse }
+  return { keeper, audited, updates, retryingJournal, runHousekeeping }
 }
 
 /** Once more after the last tree is gone: nothing of it is to be remembered. */

@@ -10,15 +10,15 @@ import { journalVersion } from "../../storage/journal/migrations.ts"
 import { stateSchema } from "../../storage/state-schema.ts"
 import { UpgradeFiles } from "../../storage/upgrade-files.ts"
 import type { AuditedKeeper } from "../audit/audited-keeper.ts"
-import { nextTurn } from "../elapse.ts"
 import type { GatewayProcess } from "../gateway-link/gateway-process.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Clock } from "../ports.ts"
+import { nextTurn } from "../sleep.ts"
 import type { RetryingJournal } from "../supervision/retrying-journal.ts"
 import { checkProgram, type RunProgram } from "../upgrade/check-program.ts"
 import { Upgrades } from "../upgrade/upgrades.ts"
 import type { Machine } from "./machine.ts"
-import { whyNotAgain } from "./open.ts"
+import { whyServiceCannotReopen } from "./open.ts"
 import type { ServeOptions } from "./options.ts"
 import { handOverTo } from "./receive-handover.ts"
 import type { ServiceRecord } from "./record.ts"
@@ -126,7 +126,7 @@ function upgradeBlocker(service: UpgradableService): string | null {
   if (retryingJournal.unwrittenEnds() > 0) {
     return "The disk is full, and ends of executions wait to be written: free some space first."
   }
-  return tooFewDescriptors(service) ?? whyNotAgain(config, options, record)
+  return tooFewDescriptors(service) ?? whyServiceCannotReopen(config, options, record)
 }
 
 /** Every pipe is taken over by a descriptor of its own before the others are closed. */

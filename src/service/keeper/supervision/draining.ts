@@ -1,5 +1,5 @@
-import { elapse, nextTurn } from "../elapse.ts"
 import type { Clock, ProcessTree } from "../ports.ts"
+import { nextTurn, sleep } from "../sleep.ts"
 import type { Recorder } from "./recorder.ts"
 
 const firstLookMs = 1
@@ -25,7 +25,7 @@ export async function lingerUntilEmpty(
   while (!linger.isOver()) {
     if (tree.members().length === 0) return true
     if (clock.monotonicMs() >= deadline || linger.hurry.aborted) return false
-    await elapse(clock, waitMs, linger.hurry)
+    await sleep(clock, waitMs, linger.hurry)
     waitMs = Math.min(waitMs * 2, longestLookMs)
   }
   return false

@@ -2,8 +2,8 @@ import type { HandedExecution } from "../../../execution/handover.ts"
 import type { Position, StreamName } from "../../../execution/record.ts"
 import type { Budget, TerminalSize } from "../../../execution/spec.ts"
 import { EventLoopBudget } from "../../../lib/event-loop-budget.ts"
-import { elapse, nextTurn } from "../elapse.ts"
 import type { ChildOutput, Clock, OutputRedactor, Redaction, TranscriptWriter } from "../ports.ts"
+import { nextTurn, sleep } from "../sleep.ts"
 
 export type RecorderEvents = {
   /** So many bytes were recorded, or at least taken from the child. */
@@ -252,6 +252,6 @@ export class Recorder {
     this.#paidUntilMs = Math.max(this.#paidUntilMs, nowMs) + bytes / this.#throttledBytesPerMs
     const aheadMs = this.#paidUntilMs - nowMs
     if (aheadMs < shortestThrottleMs) return
-    await elapse(this.#clock, aheadMs, this.#released.signal)
+    await sleep(this.#clock, aheadMs, this.#released.signal)
   }
 }

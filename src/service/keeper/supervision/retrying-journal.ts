@@ -1,7 +1,7 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { ExecutionEvent } from "../../../execution/state.ts"
-import { elapse } from "../elapse.ts"
 import type { Clock, Journal, Log, ReceiptSigner } from "../ports.ts"
+import { sleep } from "../sleep.ts"
 
 const retryMs = 500
 
@@ -54,7 +54,7 @@ export function openRetryingJournal(
       if (written()) return
       ports.log.error({ executionId: record.id }, "disk full: an end waits to be journaled")
       unwrittenEnds += 1
-      do await elapse(ports.clock, retryMs, null)
+      do await sleep(ports.clock, retryMs, null)
       while (!written())
       unwrittenEnds -= 1
     },

@@ -1,6 +1,6 @@
 import type { ProcessIdentity, StoppedProcess, Survivor } from "../../../execution/record.ts"
-import { elapse } from "../elapse.ts"
 import type { Child, Clock, ProcessTree } from "../ports.ts"
+import { sleep } from "../sleep.ts"
 
 export type StopReport = { stopped: StoppedProcess[]; survivors: Survivor[] }
 
@@ -57,7 +57,7 @@ export async function stopTree(
       if (clock.monotonicMs() >= deadline || hurry?.aborted === true) return false
       // Killed again at every look: whatever was forked since the last one is caught too.
       if (signal === "SIGKILL") tree.signal(SIGKILL)
-      await elapse(clock, Math.min(waitMs, Math.max(1, deadline - clock.monotonicMs())), hurry)
+      await sleep(clock, Math.min(waitMs, Math.max(1, deadline - clock.monotonicMs())), hurry)
       waitMs = Math.min(waitMs * 2, longestLookMs)
     }
   }
@@ -82,7 +82,7 @@ export async function stopAtAnyRate(
       return await stopTree(tree, order, clock)
     } catch (error) {
       failed(error)
-      await elapse(clock, betweenAttemptsMs, null)
+      await sleep(clock, betweenAttemptsMs, null)
     }
   }
   return { stopped: [], survivors: [{ pid: leader.pid, command: "could not be looked at" }] }

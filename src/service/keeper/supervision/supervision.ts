@@ -7,13 +7,13 @@ import { SerialQueue } from "../../../lib/serial-queue.ts"
 import { type Failure, failure, withDetails } from "../../../protocol/failure.ts"
 import type { InputResult } from "../../../protocol/methods.ts"
 import type { Child, Launch, TranscriptWriter } from "../ports.ts"
-import { AttendedChild } from "./attended-child.ts"
 import { leavesNothing, lingerUntilEmpty, readToTheEnd } from "./draining.ts"
 import { endedRecord } from "./ended-record.ts"
 import { Lease } from "./lease.ts"
 import type { Recorded, RecorderEvents } from "./recorder.ts"
 import { RunningClocks } from "./running-clocks.ts"
 import { nothingStopped, type StopReport, stopAtAnyRate, stopTree } from "./stopping.ts"
+import { SupervisedChild } from "./supervised-child.ts"
 import type { SupervisionPorts, SupervisionSettings } from "./supervision-ports.ts"
 import { noInput, noTerminal, wrongState } from "./wrong-state.ts"
 
@@ -29,7 +29,7 @@ export class Supervision {
   readonly #lease: Lease | null
   #record: ExecutionRecord
   #child: Child | null = null // from its start until its end
-  #attended: AttendedChild | null = null // from its start on
+  #attended: SupervisedChild | null = null // from its start on
   #stop: Promise<StopReport> | null = null
   /** One steering at a time: a freeze, a thaw and a stop never work against each other. */
   readonly #queue = new SerialQueue()
@@ -90,7 +90,7 @@ export class Supervision {
     const transcript = transcripts.create(id, spec.budget, () =>
       this.#ports.journal(null, this.record),
     )
-    const attended = this.#attend(new AttendedChild(child, () => this.#clocks.active()))
+    const attended = this.#attend(new SupervisedChild(child, () => this.#clocks.active()))
     this.#record = { ...this.#record, leader: child.leader, startedAt: clock.now().toISOString() }
     this.#clocks.start()
     this.#lease?.begin()
@@ -116,7 +116,7 @@ export class Supervision {
     const { terminal } = spec
     const child = this.#ports.spawner.adopt(this.#record.id, handed.child, { terminal, exit })
     const before = { taken, isClosed: handed.isInputClosed }
-    const attended = this.#attend(new AttendedChild(child, () => this.#clocks.active(), before))
+    const attended = this.#attend(new SupervisedChild(child, () => this.#clocks.active(), before))
     this.#clocks.start(handed.clocks, state.kind === "paused")
     this.#clocks.setBlocked(true) // until somebody reads again
     // A freeze that was under way has nobody left to wait for it.
@@ -245,13 +245,13 @@ export class Supervision {
     this.#hurry.abort()
   }
 
-  #attend(attended: AttendedChild): AttendedChild {
+  #attend(attended: SupervisedChild): SupervisedChild {
     this.#child = attended.child
     this.#attended = attended
     return attended
   }
 
-  async #goOn(attended: AttendedChild, handed: HandedExecution): Promise<void> {
+  async #goOn(attended: SupervisedChild, handed: HandedExecution): Promise<void> {
     const { id, spec, state, transcript: facts } = this.#record
     const { child } = attended
     const written = { ...handed.transcript, facts }
@@ -266,7 +266,7 @@ export class Supervision {
   }
 
   async #supervise(
-    attended: AttendedChild,
+    attended: SupervisedChild,
     transcript: TranscriptWriter,
     before?: Recorded,
   ): Promise<void> {

@@ -1,9 +1,9 @@
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { HandedExecutions, UpgradeCheck } from "../../../protocol/handover.ts"
 import type { UpgradeReport, UpgradeRequest } from "../../../protocol/upgrade.ts"
-import { elapse, nextTurn } from "../elapse.ts"
 import type { LiveTable } from "../live-table.ts"
 import type { Clock, Log } from "../ports.ts"
+import { nextTurn, sleep } from "../sleep.ts"
 
 /** What is being stopped may end by itself for so long; then it is handed over as it is. */
 const restMs = 3000
@@ -118,6 +118,6 @@ export class Upgrades {
   }
 
   #moment(): Promise<void> {
-    return elapse(this.#ports.clock, lookMs, null)
+    return sleep(this.#ports.clock, lookMs, null)
   }
 }

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { checkParams, issuesText, unfitParams } from "../../../protocol/check-params.ts"
+import { checkParams, invalidParams, issuesText } from "../../../protocol/check-params.ts"
 import { failure } from "../../../protocol/failure.ts"
 import { methods } from "../../../protocol/methods.ts"
 import type { PolicyKind } from "../../../protocol/notifications.ts"
@@ -43,7 +43,7 @@ export function parse<Schema extends z.ZodType>(
   const params = checkParams(schema, value)
   if (params.ok) return params
   const issues = params.failure
-  return fail(unfitParams(`Invalid parameters: ${issuesText(issues)}.`, issues, policy))
+  return fail(invalidParams(`Invalid parameters: ${issuesText(issues)}.`, issues, policy))
 }
 
 const JsonObject = z.record(z.string(), z.unknown())

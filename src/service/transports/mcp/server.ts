@@ -12,7 +12,7 @@ import { z } from "zod"
 import { fail } from "../../../lib/result.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import { permit } from "../../access/permission.ts"
-import { noteRefusal, notingRefusals } from "./note-refusal.ts"
+import { auditingRefusals, auditRefusal } from "./audit-refusal.ts"
 import type { McpScope } from "./ports.ts"
 import { getPrompt, prompts } from "./prompts.ts"
 import { readResourceUri } from "./resources/resource-uri.ts"
@@ -69,18 +69,18 @@ export function createMcpServer(scope: McpScope, options: McpServerOptions): Ser
   server.setRequestHandler("tools/list", () => ({ tools: tools.map((tool) => tool.listed()) }))
   server.setRequestHandler("tools/call", (request, ctx) => callTool(scope, request, ctx))
   server.setRequestHandler("resources/list", ({ method, params }) =>
-    notingRefusals(scope, method, undefined, () => listResources(scope, params?.cursor)),
+    auditingRefusals(scope, method, undefined, () => listResources(scope, params?.cursor)),
   )
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: [...templates],
   }))
   server.setRequestHandler("resources/read", ({ method, params: { uri } }) =>
-    notingRefusals(scope, method, readResourceUri(uri)?.id, () => readResource(scope, uri)),
+    auditingRefusals(scope, method, readResourceUri(uri)?.id, () => readResource(scope, uri)),
   )
   server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts] }))
   server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments))
   server.setRequestHandler("completion/complete", ({ method, params }) =>
-    notingRefusals(scope, method, undefined, () => complete(scope, params)),
+    auditingRefusals(scope, method, undefined, () => complete(scope, params)),
   )
   if (takesTasks) handleTasks(server, scope)
   extend?.(server, era)
@@ -122,7 +122,7 @@ async function answered(scope: McpScope, call: () => Promise<ToolAnswer>): Promi
 }
 
 function noteRefusedCall(scope: McpScope, method: string, args: unknown, refused: Failure): void {
-  noteRefusal(scope, method, refused, WithExecution.safeParse(args).data?.execution_id)
+  auditRefusal(scope, method, refused, WithExecution.safeParse(args).data?.execution_id)
 }
 
 const WithExecution = z.looseObject({ execution_id: z.string() })
@@ -132,7 +132,7 @@ function handleTasks(server: Server, scope: McpScope): void {
   const schemas = { params: TaskParams }
   for (const [method, answer] of Object.entries(taskMethods)) {
     server.setRequestHandler(method, schemas, ({ taskId }, ctx) =>
-      notingRefusals(scope, method, readTaskId(taskId)?.executionId, () =>
+      auditingRefusals(scope, method, readTaskId(taskId)?.executionId, () =>
         answer(scope, ctx, taskId),
       ),
     )

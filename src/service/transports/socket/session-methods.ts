@@ -1,7 +1,7 @@
 import type { z } from "zod"
 import { hasEnded } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { checkParams, unfitParams } from "../../../protocol/check-params.ts"
+import { checkParams, invalidParams } from "../../../protocol/check-params.ts"
 import { type Encoding, executeResultOf } from "../../../protocol/execute.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
@@ -275,5 +275,5 @@ async function withParams<Schema extends z.ZodType>(
   const [first] = issues
   const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
   const message = `The parameters do not fit: ${where}${first?.message ?? "unknown"}.`
-  return fail(unfitParams(message, issues, policy))
+  return fail(invalidParams(message, issues, policy))
 }

@@ -56,7 +56,7 @@ test("resets at any moment leave nothing behind", async () => {
   asking.resetAndDestroy()
 
   await until("no connection", () => stage.terminator.connections === 0)
-  await until("nothing carried", () => stage.terminator.carried === 0)
+  await until("nothing carried", () => stage.terminator.proxiedConnections === 0)
   expect(JSON.parse(await stage.ask("/"))).toMatchObject({ address: "127.0.0.1" })
 })
 

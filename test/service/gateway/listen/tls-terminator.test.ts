@@ -158,7 +158,7 @@ describe("the plain server behind the front", () => {
     socket.destroy()
 
     await until("no connection", () => stage.terminator.connections === 0)
-    await until("the peer forgotten", () => stage.terminator.carried === 0)
+    await until("the peer forgotten", () => stage.terminator.proxiedConnections === 0)
   })
 
   test("when it closes a connection, the client's is closed, after the last byte", async () => {

@@ -15,8 +15,8 @@ function connect(operations: Operations) {
   const rateLimiter = new MessageRateLimiter(10_000, 0)
   const flooded = () => undefined
   const refusals = new NotedRefusals()
-  const told = { log, refusals, reportGarbage, flooded, answered: () => undefined }
-  const session = new Session({ id: "s", caller, operations, connection, rateLimiter, ...told })
+  const events = { log, refusals, reportGarbage, flooded, answered: () => undefined }
+  const session = new Session({ id: "s", caller, operations, connection, rateLimiter, ...events })
   let lastId = 0
   const ask = (method: string, params: object = {}) => {
     lastId += 1

@@ -36,7 +36,7 @@ export class FoundLines {
     if (this.#before.length > this.#contextLines) this.#before.shift()
   }
 
-  told(): { text: string; matches: number } {
+  result(): { text: string; matches: number } {
     return { text: this.#shown.join("\n"), matches: this.matches }
   }
 

@@ -96,7 +96,7 @@ async function search(
   }
 
   function result(next: string, ended: boolean, isComplete: boolean) {
-    return ok({ ...found.told(), next, ended, isComplete, gap })
+    return ok({ ...found.result(), next, ended, isComplete, gap })
   }
 }
 

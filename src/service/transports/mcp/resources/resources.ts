@@ -9,9 +9,9 @@ import {
 import type { Result } from "../../../../lib/result.ts"
 import { viewOf } from "../../../../protocol/execution-view.ts"
 import { type Failure, wireError } from "../../../../protocol/failure.ts"
+import { outcomeText, summarize } from "../execution-summary.ts"
 import { readPage } from "../output/output-page.ts"
 import type { McpScope } from "../ports.ts"
-import { happenedTo, toldExecution } from "../told-execution.ts"
 import { readReceipt } from "../tools/receipt.ts"
 import { readResourceUri, resourceTemplates, resourceUri } from "./resource-uri.ts"
 
@@ -51,11 +51,11 @@ export async function listResources(
   const page = await operations.list(caller, { limit: listedAtOnce, cursor })
   if (!page.ok) throw refusedRead(page.failure)
   const resources = page.value.executions.map((view) => {
-    const told = toldExecution(view)
+    const summary = summarize(view)
     return {
-      uri: resourceUri("state", told.execution_id),
-      name: told.command.slice(0, 100),
-      description: `${told.execution_id} ${happenedTo(told)}`,
+      uri: resourceUri("state", summary.execution_id),
+      name: summary.command.slice(0, 100),
+      description: `${summary.execution_id} ${outcomeText(summary)}`,
       mimeType: "application/json",
     }
   })

@@ -7,7 +7,7 @@ import {
 import { z } from "zod"
 import { errorMessage } from "../../../../protocol/json-rpc.ts"
 import type { Caller } from "../../../access/caller.ts"
-import { noteRefusal } from "../note-refusal.ts"
+import { auditRefusal } from "../audit-refusal.ts"
 import type { McpPorts, McpScope } from "../ports.ts"
 import { ResourceUpdates } from "../resources/resource-updates.ts"
 import { readResourceUri } from "../resources/resource-uri.ts"
@@ -60,7 +60,7 @@ export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}):
     const listen = await readModernListen(request, body)
     const tooMuch = listen === null ? null : tooMuchIn(listen)
     if (listen !== null && tooMuch !== null) {
-      noteRefusal(scope, listen.method, tooMuch)
+      auditRefusal(scope, listen.method, tooMuch)
       const refused = errorMessage(listen.id, tooMuch)
       return new Response(refused, { status: 400, headers: { "Content-Type": "application/json" } })
     }
@@ -121,7 +121,7 @@ const Versioned = z.looseObject({ "io.modelcontextprotocol/protocolVersion": z.s
 class CallersBus implements Disposable {
   readonly #scope: McpScope
   readonly #updates: ResourceUpdates
-  readonly #untold = new Set<string>()
+  readonly #pendingUpdates = new Set<string>()
   #listener: ((event: ServerEvent) => void) | null = null
 
   constructor(scope: McpScope) {
@@ -135,7 +135,7 @@ class CallersBus implements Disposable {
     for (const uri of new Set(uris)) {
       const answer = await this.#updates.want(uri)
       if (answer.ok) wanted.push(uri)
-      else noteRefusal(this.#scope, listenMethod, answer.failure, readResourceUri(uri)?.id)
+      else auditRefusal(this.#scope, listenMethod, answer.failure, readResourceUri(uri)?.id)
     }
     return wanted
   }
@@ -146,8 +146,8 @@ class CallersBus implements Disposable {
 
   subscribe(listener: (event: ServerEvent) => void): () => void {
     this.#listener = listener
-    for (const uri of this.#untold) this.#tell(uri)
-    this.#untold.clear()
+    for (const uri of this.#pendingUpdates) this.#tell(uri)
+    this.#pendingUpdates.clear()
     return () => this.#updates[Symbol.dispose]()
   }
 
@@ -158,7 +158,7 @@ class CallersBus implements Disposable {
 
   #tell(uri: string): void {
     if (!this.#scope.caller.isStillGood()) return
-    if (this.#listener === null) this.#untold.add(uri)
+    if (this.#listener === null) this.#pendingUpdates.add(uri)
     else this.#listener({ kind: "resource_updated", uri })
   }
 }

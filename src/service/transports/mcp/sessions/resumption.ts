@@ -112,10 +112,10 @@ export function withEventIds(
       transform(bytes, controller) {
         const frames = (unfinished + decoder.decode(bytes, { stream: true })).split("\n\n")
         unfinished = frames.pop() ?? ""
-        const told = frames.map(
+        const numbered = frames.map(
           (frame) => `${isEvent(frame) ? `id: ${eventId}\n` : ""}${frame}\n\n`,
         )
-        if (told.length > 0) controller.enqueue(encoder.encode(told.join("")))
+        if (numbered.length > 0) controller.enqueue(encoder.encode(numbered.join("")))
       },
       flush(controller) {
         if (unfinished !== "") controller.enqueue(encoder.encode(unfinished))

@@ -6,7 +6,7 @@ import { errorMessage } from "../../../../protocol/json-rpc.ts"
 import { mostRequests, tooManyAtOnce } from "../../../../protocol/limits.ts"
 import { parseJson } from "../../../../protocol/parse-json.ts"
 import type { Caller } from "../../../access/caller.ts"
-import { noteRefusal } from "../note-refusal.ts"
+import { auditRefusal } from "../audit-refusal.ts"
 import type { McpPorts, McpScope } from "../ports.ts"
 import { ResourceUpdates } from "../resources/resource-updates.ts"
 import { readResourceUri } from "../resources/resource-uri.ts"
@@ -44,7 +44,7 @@ export class McpSession implements Disposable {
   readonly #serving: StdioServerHandle
   readonly #updates: ResourceUpdates
   readonly #listens: Listens
-  readonly #untold = new Set<string>()
+  readonly #pendingUpdates = new Set<string>()
   #server: Server | null = null
   #era: McpEra | null = null
   #isClosed = false
@@ -59,11 +59,11 @@ export class McpSession implements Disposable {
     this.#transport = new SocketTransport(options.socket, { reportGarbage, settled })
     const scope: McpScope = { ...ports, caller: options.caller }
     this.#updates = new ResourceUpdates(scope, (uri) => {
-      this.#untold.add(uri)
+      this.#pendingUpdates.add(uri)
       void this.#tellUpdates()
     })
     this.#listens = new Listens(this.#updates, (uri, why) => {
-      noteRefusal(scope, "subscriptions/listen", why, readResourceUri(uri)?.id)
+      auditRefusal(scope, "subscriptions/listen", why, readResourceUri(uri)?.id)
     })
     this.#serving = serveStdio(({ era }) => this.#serverOf(scope, era), {
       transport: this.#transport,
@@ -137,7 +137,7 @@ export class McpSession implements Disposable {
       server.setRequestHandler("resources/subscribe", async ({ method, params: { uri } }) => {
         const wanted = await this.#updates.want(uri)
         if (wanted.ok) return {}
-        noteRefusal(scope, method, wanted.failure, readResourceUri(uri)?.id)
+        auditRefusal(scope, method, wanted.failure, readResourceUri(uri)?.id)
         throw refusedRead(wanted.failure)
       })
       server.setRequestHandler("resources/unsubscribe", ({ params }) => {
@@ -163,8 +163,8 @@ export class McpSession implements Disposable {
   /** Whoever does not read is told once that something changed, however often it has. */
   async #tellUpdates(): Promise<void> {
     if (this.#transport.isFull || !this.caller.isStillGood()) return
-    const uris = [...this.#untold]
-    this.#untold.clear()
+    const uris = [...this.#pendingUpdates]
+    this.#pendingUpdates.clear()
     try {
       for (const uri of uris) await this.#server?.sendResourceUpdated({ uri })
     } catch (error) {
@@ -186,7 +186,7 @@ export class McpSession implements Disposable {
   }
 
   #note(refused: Failure, method = "unknown"): void {
-    noteRefusal({ ...this.#ports, caller: this.caller }, method, refused)
+    auditRefusal({ ...this.#ports, caller: this.caller }, method, refused)
   }
 }
 

@@ -6,9 +6,9 @@ import {
 } from "@modelcontextprotocol/server"
 import { z } from "zod"
 import { viewOf } from "../../../../protocol/execution-view.ts"
+import { outcomeText, summarize } from "../execution-summary.ts"
 import type { McpScope } from "../ports.ts"
 import { refusedRead } from "../resources/resources.ts"
-import { happenedTo, toldExecution } from "../told-execution.ts"
 import { declaresTasks, tasksExtension } from "../tools/call.ts"
 import { ran, ShownBytes } from "../tools/run.ts"
 import { answerOf, answerResult, failedCall } from "../tools/tool.ts"
@@ -79,7 +79,7 @@ function taskFields({ record, mostBytes }: TaskFound, status: Status) {
   return {
     taskId: taskIdOf({ record, mostBytes }),
     status,
-    statusMessage: happenedTo(toldExecution(viewOf(record))),
+    statusMessage: outcomeText(summarize(viewOf(record))),
     createdAt: record.createdAt,
     lastUpdatedAt: record.endedAt ?? record.startedAt ?? record.createdAt,
     ttlMs: null, // as long as the service keeps its executions

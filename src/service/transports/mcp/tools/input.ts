@@ -2,8 +2,8 @@ import { z } from "zod"
 import { fail } from "../../../../lib/result.ts"
 import { failure } from "../../../../protocol/failure.ts"
 import { maxInputBytes } from "../../../../protocol/methods.ts"
-import { exampleExecution } from "../told-execution.ts"
-import { executionId, told, tool } from "./tool.ts"
+import { exampleExecution } from "../execution-summary.ts"
+import { executionId, reply, tool } from "./tool.ts"
 
 export const inputTool = tool({
   name: "input",
@@ -39,6 +39,10 @@ export const inputTool = tool({
     if (!taken.ok) return taken
     const { accepted, offset: all } = taken.value
     const closed = end ? " Its input is closed now." : ""
-    return told(`${accepted} bytes were written.${closed}`, { execution_id, accepted, offset: all })
+    return reply(`${accepted} bytes were written.${closed}`, {
+      execution_id,
+      accepted,
+      offset: all,
+    })
   },
 })

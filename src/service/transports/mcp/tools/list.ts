@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { StateKind } from "../../../../execution/state.ts"
 import { Labels } from "../../../../protocol/execute.ts"
-import { exampleExecution, happenedTo, ToldExecution, toldExecution } from "../told-execution.ts"
-import { told, tool } from "./tool.ts"
+import { ExecutionSummary, exampleExecution, outcomeText, summarize } from "../execution-summary.ts"
+import { reply, tool } from "./tool.ts"
 
 export const listTool = tool({
   name: "list",
@@ -17,7 +17,7 @@ export const listTool = tool({
     cursor: z.string().max(64).optional().describe("from an earlier answer: the next page"),
   }),
   output: z.object({
-    executions: z.array(ToldExecution),
+    executions: z.array(ExecutionSummary),
     cursor: z.string().nullable().describe("for the next page; null on the last one"),
   }),
   examples: {
@@ -29,14 +29,14 @@ export const listTool = tool({
   async answer(args, { operations, caller }) {
     const page = await operations.list(caller, args)
     if (!page.ok) return page
-    const executions = page.value.executions.map(toldExecution)
+    const executions = page.value.executions.map(summarize)
     const cursor = page.value.cursor ?? null
     const lines = executions.map((execution) => {
       const command = execution.command.slice(0, 200)
-      return `${execution.execution_id} ${happenedTo(execution)}: ${command}`
+      return `${execution.execution_id} ${outcomeText(execution)}: ${command}`
     })
     const more = `There are more: call \`list\` with cursor ${cursor}.`
     const all = lines.length === 0 ? "There are none." : "These are all there are."
-    return told(cursor === null ? all : more, { executions, cursor }, lines.join("\n"))
+    return reply(cursor === null ? all : more, { executions, cursor }, lines.join("\n"))
   },
 })

@@ -3,14 +3,14 @@ import { type ExecutionRecord, StreamName } from "../../../../execution/record.t
 import { compileLinePattern, type LinePattern } from "../../../../lib/pattern/line-pattern.ts"
 import { fail, type Result } from "../../../../lib/result.ts"
 import { type Failure, failure } from "../../../../protocol/failure.ts"
+import { exampleExecution } from "../execution-summary.ts"
 import { newestOutput } from "../output/newest-output.ts"
 import { readPage } from "../output/output-page.ts"
 import { searchOutput } from "../output/search-output.ts"
 import type { McpScope } from "../ports.ts"
-import { exampleExecution } from "../told-execution.ts"
 import type { Call } from "./call.ts"
 import { ShownBytes } from "./run.ts"
-import { executionId, type Told, told, tool } from "./tool.ts"
+import { executionId, reply, type ToolReply, tool } from "./tool.ts"
 
 const Arguments = z.object({
   execution_id: executionId,
@@ -89,7 +89,7 @@ export const outputTool = tool({
   },
 })
 
-type Answered = Promise<Result<Told<Output>, Failure>>
+type Answered = Promise<Result<ToolReply<Output>, Failure>>
 
 async function page(args: Arguments, scope: McpScope): Answered {
   const { execution_id, stream = null, max_bytes: mostBytes } = args
@@ -160,7 +160,7 @@ async function matching(
   })
 }
 
-function answered(output: Output): Result<Told<Output>, Failure> {
+function answered(output: Output): Result<ToolReply<Output>, Failure> {
   const notes = [
     ...(output.matches === null ? [] : [`Matching lines: ${output.matches}.`]),
     ...(output.missing === null
@@ -175,5 +175,5 @@ function answered(output: Output): Result<Told<Output>, Failure> {
         ? "This is the end of the output."
         : `No more is there yet: read on later with from: ${JSON.stringify(output.next)}.`,
   ]
-  return told(notes.join(" "), output, output.text)
+  return reply(notes.join(" "), output, output.text)
 }

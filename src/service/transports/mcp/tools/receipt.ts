@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { Receipt, SignedReceipt } from "../../../../execution/receipt.ts"
-import { exampleExecution } from "../told-execution.ts"
-import { executionId, told, tool } from "./tool.ts"
+import { exampleExecution } from "../execution-summary.ts"
+import { executionId, reply, tool } from "./tool.ts"
 
 export const receiptTool = tool({
   name: "receipt",
@@ -36,7 +36,7 @@ export const receiptTool = tool({
     const receipt = readReceipt(found.value)
     const attested =
       "This is what the service attests; others can check it with `cc-executor verify`."
-    return told(attested, { receipt, signed: found.value }, JSON.stringify(receipt, null, 2))
+    return reply(attested, { receipt, signed: found.value }, JSON.stringify(receipt, null, 2))
   },
 })
 

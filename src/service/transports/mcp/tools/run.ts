@@ -3,12 +3,12 @@ import { type ExecutionRecord, hasEnded } from "../../../../execution/record.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
 import { viewOf } from "../../../../protocol/execution-view.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
+import { ExecutionSummary, exampleExecution, sentenceOf, summarize } from "../execution-summary.ts"
 import { type Excerpt, excerptOf, excerptText } from "../output/excerpt.ts"
 import type { McpScope } from "../ports.ts"
-import { exampleExecution, sentenceOf, ToldExecution, toldExecution } from "../told-execution.ts"
 import type { Call } from "./call.ts"
 import { StartArguments, startExecution } from "./start.ts"
-import { type Told, told, tool } from "./tool.ts"
+import { reply, type ToolReply, tool } from "./tool.ts"
 import { waitForEnd } from "./wait-for-end.ts"
 
 const mostShownBytes = 100_000
@@ -21,7 +21,7 @@ const taskAfterMs = 500
 
 export const ShownBytes = z.int().min(100).max(mostShownBytes).default(usuallyShownBytes)
 
-const RunResult = ToldExecution.extend({
+const RunResult = ExecutionSummary.extend({
   text: z.string().describe("the output: all of it, or its beginning and its end"),
   omitted_bytes: z.int().describe("output between the beginning and the end that is not in `text`"),
   omitted_from: z.string().nullable().describe("read on from here with `output`"),
@@ -87,7 +87,7 @@ export async function ran(
   scope: McpScope,
   record: ExecutionRecord,
   mostBytes: number,
-): Promise<Result<Told<RunResult>, Failure>> {
+): Promise<Result<ToolReply<RunResult>, Failure>> {
   const read = await excerptOf(scope, record, mostBytes)
   const isGone = !read.ok && read.failure.reason === "EXPIRED"
   if (!read.ok && !isGone) return read
@@ -98,12 +98,12 @@ export async function ran(
   const running = " It is still running: call `wait` with this execution_id until `ended` is true."
   const further = isGone ? " Its output is not kept any more." : hasEnded(record) ? "" : running
   const structured = {
-    ...toldExecution(viewOf(record)),
+    ...summarize(viewOf(record)),
     text,
     omitted_bytes: omittedBytes,
     omitted_from: omittedFrom,
   }
-  return told(`${sentenceOf(record)}${further}`, structured, text)
+  return reply(`${sentenceOf(record)}${further}`, structured, text)
 }
 
 const noExcerpt: Excerpt = { head: "", tail: "", omittedBytes: 0, omittedFrom: null }

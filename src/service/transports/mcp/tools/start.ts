@@ -6,7 +6,7 @@ import { ExecuteParams, executeResultOf } from "../../../../protocol/execute.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
 import type { Call } from "./call.ts"
-import { told, tool, unfitArguments } from "./tool.ts"
+import { invalidArguments, reply, tool } from "./tool.ts"
 
 const { shape } = ExecuteParams
 
@@ -88,7 +88,7 @@ export const startTool = tool({
       ? "Read its output with `output`."
       : "Now call `wait` with this execution_id until `ended` is true; then read its output " +
         "with `output`."
-    return told(`${what} ${next}`, { execution_id: id, status, pid, repeated, ended })
+    return reply(`${what} ${next}`, { execution_id: id, status, pid, repeated, ended })
   },
 })
 
@@ -109,7 +109,7 @@ export async function startExecution(
     idempotency_key: args.idempotency_key ?? call.idempotencyKey,
   }
   const params = checkParams(ExecuteParams, wanted)
-  if (!params.ok) return fail(unfitArguments(toolName, params.failure, scope))
+  if (!params.ok) return fail(invalidArguments(toolName, params.failure, scope))
   const started = await scope.operations.execute(scope.caller, params.value, false)
   if (!started.ok) return started
   const { record, repeated } = started.value

@@ -3,9 +3,9 @@ import { hasEnded, StoppedProcess, Survivor } from "../../../../execution/record
 import type { Result } from "../../../../lib/result.ts"
 import { viewOf } from "../../../../protocol/execution-view.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
+import { ExecutionSummary, exampleExecution, sentenceOf, summarize } from "../execution-summary.ts"
 import type { McpScope } from "../ports.ts"
-import { exampleExecution, sentenceOf, ToldExecution, toldExecution } from "../told-execution.ts"
-import { executionId, type Told, told, tool } from "./tool.ts"
+import { executionId, reply, type ToolReply, tool } from "./tool.ts"
 import { waitForEnd } from "./wait-for-end.ts"
 
 const Target = z.object({ execution_id: executionId })
@@ -20,7 +20,7 @@ export const pauseTool = tool({
     "Freezes an execution with all its processes and its clocks: no timeout runs while it is " +
     "paused. `resume` lets it go on. To pause a paused one changes nothing.",
   input: Target,
-  output: ToldExecution,
+  output: ExecutionSummary,
   examples: {
     input: exampleTarget,
     output: { ...exampleExecution, ...unended, state: "paused" },
@@ -35,7 +35,7 @@ export const resumeTool = tool({
   title: "Resume an execution",
   description: "Lets a paused execution go on. To resume one that is running changes nothing.",
   input: Target,
-  output: ToldExecution,
+  output: ExecutionSummary,
   examples: {
     input: exampleTarget,
     output: { ...exampleExecution, ...unended, state: "running" },
@@ -56,7 +56,7 @@ export const signalTool = tool({
       .union([z.string().min(1).max(16), z.int().min(1).max(64)])
       .describe("a name such as SIGHUP, or its number"),
   }),
-  output: ToldExecution,
+  output: ExecutionSummary,
   examples: {
     input: { ...exampleTarget, signal: "SIGHUP" },
     output: { ...exampleExecution, ...unended, state: "running" },
@@ -67,7 +67,7 @@ export const signalTool = tool({
     order(scope, execution_id, { type: "SIGNAL", signal }),
 })
 
-const Canceled = ToldExecution.extend({
+const Canceled = ExecutionSummary.extend({
   stopped: z.array(StoppedProcess).describe("what was ended, by which signal, in what time"),
   left: z.array(Survivor).describe("what could not be ended; empty means that nothing is left"),
 })
@@ -105,8 +105,8 @@ export const cancelTool = tool({
     const { stopped, survivors: left } = now.value
     const what = isOver ? "It had ended before. " : ""
     const rest = hasEnded(now.value) ? leftText(left.length) : "Its end is not on record yet."
-    return told(`${what}${sentenceOf(now.value)} ${rest}`, {
-      ...toldExecution(viewOf(now.value)),
+    return reply(`${what}${sentenceOf(now.value)} ${rest}`, {
+      ...summarize(viewOf(now.value)),
       stopped,
       left,
     })
@@ -123,10 +123,10 @@ async function order(
   scope: McpScope,
   executionIdGiven: string,
   wanted: Order,
-): Promise<Result<Told<ToldExecution>, Failure>> {
+): Promise<Result<ToolReply<ExecutionSummary>, Failure>> {
   const done = await scope.operations.control(scope.caller, executionIdGiven, wanted)
   if (!done.ok) return done
   const now = await scope.operations.status(scope.caller, done.value.execution_id)
   if (!now.ok) return now
-  return told(sentenceOf(now.value), toldExecution(viewOf(now.value)))
+  return reply(sentenceOf(now.value), summarize(viewOf(now.value)))
 }

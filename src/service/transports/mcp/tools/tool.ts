@@ -5,12 +5,12 @@ import type {
 } from "@modelcontextprotocol/server"
 import { z } from "zod"
 import { fail, ok, type Result } from "../../../../lib/result.ts"
-import { checkParams, issuesText, unfitParams } from "../../../../protocol/check-params.ts"
+import { checkParams, invalidParams, issuesText } from "../../../../protocol/check-params.ts"
 import { type Failure, wireError } from "../../../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
 import type { TaskCreated } from "../tasks/task-answers.ts"
+import { adviceFor } from "./advice-for.ts"
 import type { Call } from "./call.ts"
-import { whatNext } from "./what-next.ts"
 
 export type Tool = {
   readonly name: string
@@ -43,18 +43,18 @@ type Definition<Input extends z.ZodObject<Shape>, Output extends z.ZodObject<Sha
     args: z.output<Input>,
     scope: McpScope,
     call: Call,
-  ): Promise<Result<Told<z.input<Output>> | TaskCreated, Failure>>
+  ): Promise<Result<ToolReply<z.input<Output>> | TaskCreated, Failure>>
 }
 
 /** What a tool answers with; `structured` fits its output schema, which has the body too. */
-export type Told<Output> = { kind: "told"; note: string; body: string; structured: Output }
+export type ToolReply<Output> = { kind: "reply"; note: string; body: string; structured: Output }
 
-export function told<Output>(
+export function reply<Output>(
   noted: string,
   structured: Output,
   body = "",
-): Result<Told<Output>, never> {
-  return ok({ kind: "told", note: noted, body, structured })
+): Result<ToolReply<Output>, never> {
+  return ok({ kind: "reply", note: noted, body, structured })
 }
 
 export function tool<
@@ -78,9 +78,9 @@ export function tool<
       }),
     async call(args, scope, call) {
       const known = checkParams(strict, args ?? {})
-      if (!known.ok) return fail(unfitArguments(name, known.failure, scope))
+      if (!known.ok) return fail(invalidArguments(name, known.failure, scope))
       const params = checkParams(input, known.value)
-      if (!params.ok) return fail(unfitArguments(name, params.failure, scope))
+      if (!params.ok) return fail(invalidArguments(name, params.failure, scope))
       const answer = await definition.answer(params.value, scope, call)
       if (!answer.ok) return answer
       if (answer.value.kind === "task") return ok(answer.value)
@@ -89,16 +89,20 @@ export function tool<
   }
 }
 
-export function unfitArguments(
+export function invalidArguments(
   name: string,
   issues: readonly z.core.$ZodIssue[],
   { operations }: McpScope,
 ): Failure {
   const message = `The arguments of ${name} do not fit: ${issuesText(issues)}.`
-  return unfitParams(message, issues, operations.policy)
+  return invalidParams(message, issues, operations.policy)
 }
 
-export function answerOf({ note: noted, body, structured }: Told<Record<string, unknown>>): Answer {
+export function answerOf({
+  note: noted,
+  body,
+  structured,
+}: ToolReply<Record<string, unknown>>): Answer {
   const text = body === "" ? noted : `${noted}\n\n${body}`
   return { kind: "answer", text, structured: { ...structured, note: noted } }
 }
@@ -113,7 +117,7 @@ export function failedCall(refused: Failure): CallToolResult {
   const { reason, message } = refused
   return {
     isError: true,
-    content: [{ type: "text", text: `${reason}: ${message} ${whatNext(refused)}` }],
+    content: [{ type: "text", text: `${reason}: ${message} ${adviceFor(refused)}` }],
     _meta: { "cc-executor/error": wireError(refused) },
   }
 }

@@ -2,8 +2,8 @@ import { z } from "zod"
 import { Claim, Verdict } from "../../../../execution/verdict.ts"
 import { fail } from "../../../../lib/result.ts"
 import { failure } from "../../../../protocol/failure.ts"
-import { exampleExecution } from "../told-execution.ts"
-import { executionId, told, tool } from "./tool.ts"
+import { exampleExecution } from "../execution-summary.ts"
+import { executionId, reply, tool } from "./tool.ts"
 
 export const verifyTool = tool({
   name: "verify",
@@ -37,6 +37,6 @@ export const verifyTool = tool({
     const text = verified
       ? `VERIFIED. The record is ${chain}.${found}`
       : `NOT VERIFIED: ${reason ?? "the record does not show it"}. The record is ${chain}.`
-    return told(text, checked.value)
+    return reply(text, checked.value)
   },
 })

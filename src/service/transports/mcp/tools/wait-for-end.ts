@@ -2,8 +2,8 @@ import { type ExecutionRecord, hasEnded } from "../../../../execution/record.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
 import { viewOf } from "../../../../protocol/execution-view.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
+import { outcomeText, summarize } from "../execution-summary.ts"
 import type { McpScope } from "../ports.ts"
-import { happenedTo, toldExecution } from "../told-execution.ts"
 import type { Call } from "./call.ts"
 
 /** Clients whose patience begins anew with every progress have at least ten seconds of it. */
@@ -56,7 +56,7 @@ function tellProgress(
     const status = await scope.operations.status(scope.caller, executionId)
     if (resources.disposed || signal.aborted) return
     const seconds = (scope.monotonicMs() - startedMs) / 1000
-    const message = status.ok ? happenedTo(toldExecution(viewOf(status.value))) : "waiting"
+    const message = status.ok ? outcomeText(summarize(viewOf(status.value))) : "waiting"
     await progress(seconds, message)
     waitAndTell(progressEveryMs)
   }

@@ -1,9 +1,9 @@
 import { z } from "zod"
 import { hasEnded } from "../../../../execution/record.ts"
 import { viewOf } from "../../../../protocol/execution-view.ts"
+import { ExecutionSummary, exampleExecution, sentenceOf, summarize } from "../execution-summary.ts"
 import { newestOutput } from "../output/newest-output.ts"
-import { exampleExecution, sentenceOf, ToldExecution, toldExecution } from "../told-execution.ts"
-import { executionId, told, tool } from "./tool.ts"
+import { executionId, reply, tool } from "./tool.ts"
 import { waitForEnd } from "./wait-for-end.ts"
 
 const longestWaitS = 45
@@ -21,7 +21,7 @@ export const waitTool = tool({
     timeout_s: z.number().min(0).max(longestWaitS).default(longestWaitS),
     lines: z.int().min(0).max(200).default(10).describe("newest lines of output to show"),
   }),
-  output: ToldExecution.extend({
+  output: ExecutionSummary.extend({
     newest: z.string().describe("the newest lines of output"),
     next: z.string().nullable().describe("read on after them with `output` from here"),
   }),
@@ -42,11 +42,11 @@ export const waitTool = tool({
     const further = hasEnded(record) ? "" : " Still running: call `wait` again."
     const text = output?.text ?? ""
     const structured = {
-      ...toldExecution(viewOf(record)),
+      ...summarize(viewOf(record)),
       newest: text,
       next: output?.next ?? null,
     }
     const body = text === "" ? "" : `Newest output:\n${text}`
-    return told(`${sentenceOf(record)}${further}`, structured, body)
+    return reply(`${sentenceOf(record)}${further}`, structured, body)
   },
 })

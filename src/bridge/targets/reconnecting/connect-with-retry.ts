@@ -6,9 +6,9 @@ import type { KnownTarget } from "../known-target.ts"
 import type { Link, OpenLink, Received, Want } from "./link.ts"
 
 /** What to tell a request, by whether it had been sent on an earlier connection. */
-export type Unreached = (wasSent: boolean) => Problem
+export type ConnectProblem = (wasSent: boolean) => Problem
 
-export type Reaching = {
+export type ConnectSettings = {
   target: KnownTarget
   open: OpenLink
   retry: RetryPolicy
@@ -17,11 +17,11 @@ export type Reaching = {
 }
 
 /** Opens a connection, and tries again for a while where the failure is one that passes. */
-export async function reachTarget(
-  { target, open, retry, clock, log }: Reaching,
+export async function connectWithRetry(
+  { target, open, retry, clock, log }: ConnectSettings,
   received: Received,
   want: Want,
-): Promise<Result<Link, Unreached>> {
+): Promise<Result<Link, ConnectProblem>> {
   const { name, breaker } = target
   const startedMs = clock.monotonicMs()
   for (let attempt = 1; ; attempt += 1) {

@@ -6,7 +6,7 @@ import { type ExecutionView, viewOf } from "../../../protocol/execution-view.ts"
 const Streams = z.object({ stdout: z.int(), stderr: z.int() })
 
 /** An execution as a model needs to know it: not all there is, but nothing that misleads. */
-export const ToldExecution = z.object({
+export const ExecutionSummary = z.object({
   execution_id: z.string().describe("give this to the other tools"),
   state: StateKind.describe("`ended` is final; `paused` goes on only after `resume`"),
   ended: z.boolean(),
@@ -27,9 +27,9 @@ export const ToldExecution = z.object({
     .describe("output that is not kept any more"),
   survivors: z.array(z.int()).describe("processes that could not be ended; usually none"),
 })
-export type ToldExecution = z.infer<typeof ToldExecution>
+export type ExecutionSummary = z.infer<typeof ExecutionSummary>
 
-export function toldExecution(view: ExecutionView): ToldExecution {
+export function summarize(view: ExecutionView): ExecutionSummary {
   const { ending } = view
   return {
     execution_id: view.execution_id,
@@ -61,25 +61,27 @@ function shortened(text: string): string {
 
 /** One sentence: what became of it, and how much it wrote. */
 export function sentenceOf(record: ExecutionRecord): string {
-  const told = toldExecution(viewOf(record))
-  return `Execution ${told.execution_id} ${happenedTo(told)}; ${outputOf(told)}.`
+  const summary = summarize(viewOf(record))
+  return `Execution ${summary.execution_id} ${outcomeText(summary)}; ${outputOf(summary)}.`
 }
 
-export function happenedTo(told: ToldExecution): string {
-  const after = `after ${told.elapsed_s} s`
-  if (!told.ended) {
-    return told.state === "queued" ? "waits in the queue" : `is ${told.state}, ${told.elapsed_s} s`
+export function outcomeText(summary: ExecutionSummary): string {
+  const after = `after ${summary.elapsed_s} s`
+  if (!summary.ended) {
+    return summary.state === "queued"
+      ? "waits in the queue"
+      : `is ${summary.state}, ${summary.elapsed_s} s`
   }
-  if (told.cause !== null) return `was stopped ${after}: ${told.cause}`
-  if (told.exit_code !== null) {
-    const how = told.exit_code === 0 ? "succeeded" : "FAILED"
-    return `${how} with exit code ${told.exit_code} ${after}`
+  if (summary.cause !== null) return `was stopped ${after}: ${summary.cause}`
+  if (summary.exit_code !== null) {
+    const how = summary.exit_code === 0 ? "succeeded" : "FAILED"
+    return `${how} with exit code ${summary.exit_code} ${after}`
   }
-  if (told.signal !== null) return `was ended by ${told.signal} ${after}`
-  return `did not come to an end of its own: ${told.reason ?? "the reason is unknown"}`
+  if (summary.signal !== null) return `was ended by ${summary.signal} ${after}`
+  return `did not come to an end of its own: ${summary.reason ?? "the reason is unknown"}`
 }
 
-function outputOf({ bytes, lines, dropped }: ToldExecution): string {
+function outputOf({ bytes, lines, dropped }: ExecutionSummary): string {
   const all =
     `${counted(bytes.stdout + bytes.stderr, "byte")} in ` +
     `${counted(lines.stdout + lines.stderr, "line")} written`
@@ -90,7 +92,7 @@ function counted(count: number, unit: string): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
 
-export const exampleExecution: ToldExecution = {
+export const exampleExecution: ExecutionSummary = {
   execution_id: "k3tq7mzxw5yhd2vbn4c6fsaelu",
   state: "ended",
   ended: true,

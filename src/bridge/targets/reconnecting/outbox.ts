@@ -1,13 +1,13 @@
 import type { Message } from "../../messages/message.ts"
 import { type Problem, problem } from "../../problem.ts"
-import type { UnderWay } from "../requests.ts"
+import type { PendingRequest } from "../pending-requests.ts"
 
 export type OutboxLimits = { waitingMessages: number; waitingBytes: number }
 
 /** Messages that wait for a connection: first what is sent again, then the rest in its order. */
 export class Outbox {
   readonly #limits: OutboxLimits
-  readonly #again = new Set<UnderWay>()
+  readonly #again = new Set<PendingRequest>()
   #messages: Message[] = []
   #length = 0
 
@@ -40,12 +40,12 @@ export class Outbox {
     return null
   }
 
-  /** What has been sent counts among those under way, and needs no room of its own. */
-  putAgain(lost: UnderWay): void {
+  /** What has been sent counts among the pending requests, and needs no room of its own. */
+  putAgain(lost: PendingRequest): void {
     this.#again.add(lost)
   }
 
-  hasAgain(lost: UnderWay): boolean {
+  hasAgain(lost: PendingRequest): boolean {
     return this.#again.has(lost)
   }
 
@@ -61,7 +61,7 @@ export class Outbox {
   }
 
   /** Whether the request was here: then there is nobody who would have to be told. */
-  takeBack(meant: UnderWay): boolean {
+  takeBack(meant: PendingRequest): boolean {
     const before = this.#messages.length
     this.#messages = this.#messages.filter((message) => message !== meant.request)
     this.#length = this.#messages.reduce((sum, { text }) => sum + text.length, 0)

@@ -1,34 +1,34 @@
 import { delay } from "../../lib/delay.ts"
 import { idempotencyKeyMeta } from "../../protocol/mcp-meta-keys.ts"
 import type { Fields } from "../messages/message.ts"
-import type { BridgeClock, BridgeLog, OpenWay, RetryPolicy, WayLimits } from "../ports.ts"
+import type { BridgeClock, BridgeLog, OpenTarget, RetryPolicy, TargetLimits } from "../ports.ts"
 import { Breaker, type BreakerSettings } from "./breaker.ts"
-import type { HttpTarget } from "./http/http-settings.ts"
-import { HttpWay } from "./http/http-way.ts"
+import type { HttpEndpoint } from "./http/http-settings.ts"
+import { HttpTarget } from "./http/http-target.ts"
 import { KnownTarget } from "./known-target.ts"
-import type { OpenLink } from "./linked/link.ts"
-import { LinkedWay } from "./linked/linked-way.ts"
+import type { OpenLink } from "./reconnecting/link.ts"
+import { ReconnectingTarget } from "./reconnecting/reconnecting-target.ts"
 
 /** What a bridge leads to. */
-export type Target = {
+export type TargetDescription = {
   /** For messages and logs: never with a secret in it. */
   name: string
   /** Whether it is known to be a cc-executor, before it has said so. */
   isOurs: boolean
-} & ({ kind: "linked"; open: OpenLink } | { kind: "http"; http: HttpTarget })
+} & ({ kind: "linked"; open: OpenLink } | { kind: "http"; http: HttpEndpoint })
 
-export type WaySettings = {
+export type TargetSettings = {
   retry: RetryPolicy
   breaker: BreakerSettings
-  limits: WayLimits
+  limits: TargetLimits
   clock: BridgeClock
   log: BridgeLog
   /** What every `tools/call` gets besides its idempotency key. */
   callMeta: Fields
 }
 
-/** Ways to one target: they share its circuit, and what is known about its tools. */
-export function openWays(target: Target, settings: WaySettings): OpenWay {
+/** Opens one target for many clients, which share its circuit and what is known of its tools. */
+export function targetOpener(target: TargetDescription, settings: TargetSettings): OpenTarget {
   const { clock, breaker } = settings
   const known = new KnownTarget(
     target.name,
@@ -39,10 +39,10 @@ export function openWays(target: Target, settings: WaySettings): OpenWay {
   const common = { ...settings, target: known, callMeta }
   if (target.kind === "http") {
     const { http } = target
-    return (client, memory) => new HttpWay({ ...common, http }, client, memory)
+    return (client, resumeState) => new HttpTarget({ ...common, http }, client, resumeState)
   }
   const { open } = target
-  return (client, memory) => new LinkedWay({ ...common, open }, client, memory)
+  return (client, resumeState) => new ReconnectingTarget({ ...common, open }, client, resumeState)
 }
 
 function randomKey(): string {
@@ -54,7 +54,7 @@ const mebibyte = 1024 * 1024
 export const standardMessageBytes = 16 * mebibyte
 
 /** Bounds that follow from the largest message that may pass. */
-export function wayLimits(messageBytes: number): WayLimits {
+export function targetLimits(messageBytes: number): TargetLimits {
   return {
     messageBytes,
     requests: 1_000,

@@ -4,7 +4,7 @@ import type { McpScope } from "./ports.ts"
 import { RefusedRequest } from "./resources/resources.ts"
 
 /** A line in the audit trail: what was refused, to whom, and of which execution. */
-export function noteRefusal(
+export function auditRefusal(
   { caller, refusals }: Pick<McpScope, "caller" | "refusals">,
   method: string,
   refused: Failure,
@@ -15,7 +15,7 @@ export function noteRefusal(
 }
 
 /** What refuses by throwing, as the SDK wants it, leaves a line in the audit trail too. */
-export async function notingRefusals<Answer>(
+export async function auditingRefusals<Answer>(
   scope: McpScope,
   method: string,
   executionId: string | undefined,
@@ -24,7 +24,7 @@ export async function notingRefusals<Answer>(
   try {
     return await answer()
   } catch (error) {
-    if (error instanceof ProtocolError) noteRefusal(scope, method, refusalIn(error), executionId)
+    if (error instanceof ProtocolError) auditRefusal(scope, method, refusalIn(error), executionId)
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import type { Failure, Reason } from "../../../../protocol/failure.ts"
 
 /** What a model can do about a refusal, after it has been told what happened. */
-export function whatNext({ reason, details }: Failure): string {
+export function adviceFor({ reason, details }: Failure): string {
   const retryAfter = details?.["retry_after"]
   const wait = typeof retryAfter === "number" ? `Wait ${Math.ceil(retryAfter)} s` : "Wait"
   return { ...advice, RATE_LIMITED: `${wait}, then call again.` }[reason]

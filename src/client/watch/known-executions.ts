@@ -10,25 +10,25 @@ const pageSize = 1000
  * Remembers what watchers have been told, so that after a cut they can be told what they missed.
  * Only live executions are remembered, and how new the newest was.
  */
-export class Survey {
+export class KnownExecutions {
   readonly #live = new Map<string, StateKind>()
   #newest = { createdAt: "", ids: new Set<string>() }
   /** Told since the look around began: newer than anything the lists in it say. */
   readonly #fresh = new Set<string>()
-  #isLooking = false
+  #isListing = false
 
-  told(view: ExecutionView): void {
-    if (this.#isLooking) this.#fresh.add(view.execution_id)
+  observe(view: ExecutionView): void {
+    if (this.#isListing) this.#fresh.add(view.execution_id)
     this.#remember(view)
   }
 
   /** Begins before the server is asked to watch, so that nothing falls in between. */
-  async lookAround(look: () => Promise<boolean>): Promise<boolean> {
-    this.#isLooking = true
+  async whileListing(look: () => Promise<boolean>): Promise<boolean> {
+    this.#isListing = true
     try {
       return await look()
     } finally {
-      this.#isLooking = false
+      this.#isListing = false
       this.#fresh.clear()
     }
   }
@@ -51,12 +51,12 @@ export class Survey {
     if (live === null || ended === null) return null
     const gone = await this.#askForGone(session, new Set(live.map((view) => view.execution_id)))
     if (gone === null) return null
-    const changed = [...ended, ...gone, ...live].filter((view) => this.#isNews(view))
+    const changed = [...ended, ...gone, ...live].filter((view) => this.#hasChanged(view))
     for (const view of changed) this.#remember(view)
     return changed
   }
 
-  #isNews(view: ExecutionView): boolean {
+  #hasChanged(view: ExecutionView): boolean {
     if (this.#fresh.has(view.execution_id)) return false
     if (view.state !== "ended") return this.#live.get(view.execution_id) !== view.state
     return this.#live.has(view.execution_id) || this.#isNew(view)

@@ -6,12 +6,12 @@ import {
   problem,
   refusedBy,
 } from "../../problem.ts"
-import { afterLoss } from "../after-loss.ts"
 import type { KnownTarget } from "../known-target.ts"
-import type { UnderWay } from "../requests.ts"
+import type { PendingRequest } from "../pending-requests.ts"
+import { whyNotResent } from "../why-not-resent.ts"
 import type { Outcome } from "./http-exchange.ts"
 
-export type Verdict =
+export type RetryDecision =
   | { kind: "done" }
   | { kind: "again"; atLeastMs: number }
   /** The target does not know its session any more, where there was one. */
@@ -19,14 +19,14 @@ export type Verdict =
   | { kind: "fail"; why: Problem }
 
 /** What becomes of a request after one try: only what passes by itself is tried again. */
-export function judgeOutcome(
-  underWay: UnderWay,
+export function decideRetry(
+  pending: PendingRequest,
   outcome: Outcome,
   target: KnownTarget,
   mostSends: number,
-): Verdict {
+): RetryDecision {
   const { name } = target
-  const { method, params } = underWay.request
+  const { method, params } = pending.request
   switch (outcome.kind) {
     case "answered":
       return { kind: "done" }
@@ -34,16 +34,16 @@ export function judgeOutcome(
       return { kind: "again", atLeastMs: 0 }
     case "busy": {
       // 503 is said instead of doing it; behind the other two it may have been done.
-      const mayBeDone = outcome.status !== 503 && !target.mayBeRepeated(underWay.request)
+      const mayBeDone = outcome.status !== 503 && !target.mayBeRepeated(pending.request)
       if (!mayBeDone) return { kind: "again", atLeastMs: outcome.retryAfterMs ?? 0 }
       return fail(mayHaveBeenDone(name, wordOf(params["name"]), outcome.why))
     }
     case "cut": {
-      const why = afterLoss(underWay, outcome, target, mostSends)
+      const why = whyNotResent(pending, outcome, target, mostSends)
       return why === null ? { kind: "again", atLeastMs: 0 } : fail(why)
     }
     case "broken":
-      if (target.isOurs && target.mayBeRepeated(underWay.request)) {
+      if (target.isOurs && target.mayBeRepeated(pending.request)) {
         return { kind: "again", atLeastMs: 0 }
       }
       return fail(lostWithoutRepeat(name, method, outcome.why))
@@ -65,6 +65,6 @@ export function isFailureOfTarget(
   return ["unsent", "busy", "cut", "broken"].includes(outcome.kind)
 }
 
-function fail(why: Problem): Verdict {
+function fail(why: Problem): RetryDecision {
   return { kind: "fail", why }
 }

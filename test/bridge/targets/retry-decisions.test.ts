@@ -1,11 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import type { AnswerMessage, Fields, RequestMessage } from "../../../src/bridge/messages/message.ts"
-import { afterLoss } from "../../../src/bridge/targets/after-loss.ts"
 import { Breaker } from "../../../src/bridge/targets/breaker.ts"
+import { decideRetry } from "../../../src/bridge/targets/http/decide-retry.ts"
 import type { Outcome } from "../../../src/bridge/targets/http/http-exchange.ts"
-import { judgeOutcome } from "../../../src/bridge/targets/http/judge-outcome.ts"
 import { KnownTarget } from "../../../src/bridge/targets/known-target.ts"
-import { Requests, type UnderWay } from "../../../src/bridge/targets/requests.ts"
+import {
+  type PendingRequest,
+  PendingRequests,
+} from "../../../src/bridge/targets/pending-requests.ts"
+import { whyNotResent } from "../../../src/bridge/targets/why-not-resent.ts"
 
 const tools = [
   { name: "plain" },
@@ -28,19 +31,23 @@ function answer(result: Fields): AnswerMessage {
   return { kind: "answer", text: "", key: "1", result, error: null }
 }
 
-function sent(method: string, params: Fields = {}, more: Partial<UnderWay> = {}): UnderWay {
-  return { ...new Requests(9, () => 0).add(request(method, params)), sends: 1, ...more }
+function sent(
+  method: string,
+  params: Fields = {},
+  more: Partial<PendingRequest> = {},
+): PendingRequest {
+  return { ...new PendingRequests(9, () => 0).add(request(method, params)), sends: 1, ...more }
 }
 
 const reset = { why: "closed (1006)" }
 
 describe("a request whose connection is lost before an answer", () => {
   test.each(["plain", "read", "twice", "never-heard-of"])("calling %s is sent again", (name) => {
-    expect(afterLoss(sent("tools/call", { name }), reset, target(), 5)).toBeNull()
+    expect(whyNotResent(sent("tools/call", { name }), reset, target(), 5)).toBeNull()
   })
 
   test("calling a tool that says twice is not once is not, and the error says so", () => {
-    const problem = afterLoss(sent("tools/call", { name: "once" }), reset, target(), 5)
+    const problem = whyNotResent(sent("tools/call", { name: "once" }), reset, target(), 5)
 
     expect(problem).toMatchObject({ reason: "MAY_HAVE_BEEN_DONE" })
     expect(problem?.message).toMatch(/once.*may have been carried out.*not sent again/s)
@@ -49,25 +56,25 @@ describe("a request whose connection is lost before an answer", () => {
   test("is not sent again when its progress has been told", () => {
     const begun = sent("tools/call", { name: "plain" }, { hasBegun: true })
 
-    expect(afterLoss(begun, reset, target(), 5)).toMatchObject({ reason: "CONNECTION_LOST" })
+    expect(whyNotResent(begun, reset, target(), 5)).toMatchObject({ reason: "CONNECTION_LOST" })
   })
 
   test("is given up after so many times", () => {
     const often = sent("tools/list", {}, { sends: 5 })
 
-    expect(afterLoss(often, reset, target(), 5)?.message).toContain("5 times")
+    expect(whyNotResent(often, reset, target(), 5)?.message).toContain("5 times")
   })
 
   test("is always asked again when it is a stream of news", () => {
     const stream = sent("subscriptions/listen", {}, { sends: 99, hasBegun: true })
 
-    expect(afterLoss(stream, reset, target(), 5)).toBeNull()
+    expect(whyNotResent(stream, reset, target(), 5)).toBeNull()
   })
 })
 
 describe("the requests of a client", () => {
   test("are settled when all are answered that will be", async () => {
-    const requests = new Requests(9, () => 0)
+    const requests = new PendingRequests(9, () => 0)
     let isSettled = false
     const asked = requests.add(request("tools/call"))
     requests.add({ ...request("subscriptions/listen"), key: "2" })
@@ -84,7 +91,7 @@ describe("the requests of a client", () => {
   })
 
   test("are refused past their bound, and with an id that is in use", () => {
-    const requests = new Requests(1, () => 0)
+    const requests = new PendingRequests(1, () => 0)
     requests.add(request("ping"))
 
     expect(requests.refusal(request("ping"))?.reason).toBe("DUPLICATE_ID")
@@ -94,7 +101,7 @@ describe("the requests of a client", () => {
 
 describe("a cc-executor, which starts things once by their key", () => {
   const lost = (name: string, args: Fields = {}) =>
-    afterLoss(
+    whyNotResent(
       sent("tools/call", { name, arguments: args }, { hasBegun: true }),
       reset,
       target(true),
@@ -129,7 +136,7 @@ describe("a cc-executor, which starts things once by their key", () => {
 
 describe("an answer over HTTP", () => {
   const verdict = (outcome: Outcome, name = "plain") =>
-    judgeOutcome(sent("tools/call", { name }), outcome, target(), 5)
+    decideRetry(sent("tools/call", { name }), outcome, target(), 5)
   const busy = (status: number): Outcome => {
     return { kind: "busy", status, why: `${status}`, retryAfterMs: null }
   }

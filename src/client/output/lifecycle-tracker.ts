@@ -6,7 +6,7 @@ import type { LifeEvent } from "./execution-event.ts"
  * be missed while away and repeated by an attach: each is told once, and what a state implies is
  * made up for.
  */
-export class LifeSigns {
+export class LifecycleTracker {
   #pid: number | null
   #started = false
   #paused = false
@@ -34,27 +34,27 @@ export class LifeSigns {
 
   fromNotice(kind: LifeEvent["kind"], pid: number | null): LifeEvent[] {
     this.learnPid(pid)
-    return this.#isNews(kind) ? [{ kind, pid: this.#pid }] : []
+    return this.#isChange(kind) ? [{ kind, pid: this.#pid }] : []
   }
 
-  #isNews(kind: LifeEvent["kind"]): boolean {
+  #isChange(kind: LifeEvent["kind"]): boolean {
     switch (kind) {
       case "started": {
-        const isNews = !this.#started
+        const isChange = !this.#started
         this.#started = true
-        return isNews
+        return isChange
       }
       case "canceled": {
-        const isNews = !this.#canceled
+        const isChange = !this.#canceled
         this.#canceled = true
-        return isNews
+        return isChange
       }
       case "paused":
       case "resumed": {
         const paused = kind === "paused"
-        const isNews = this.#paused !== paused
+        const isChange = this.#paused !== paused
         this.#paused = paused
-        return isNews
+        return isChange
       }
     }
   }

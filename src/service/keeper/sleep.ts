@@ -1,7 +1,7 @@
 import type { Clock } from "./ports.ts"
 
 /** Waits on the given clock; an abort ends the wait early. */
-export function elapse(clock: Clock, delayMs: number, hurry: AbortSignal | null): Promise<void> {
+export function sleep(clock: Clock, delayMs: number, hurry: AbortSignal | null): Promise<void> {
   return new Promise((resolve) => {
     if (hurry?.aborted === true) {
       resolve()

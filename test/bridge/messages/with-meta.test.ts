@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { type RequestMessage, readMessages } from "../../../src/bridge/messages/message.ts"
-import { stamped } from "../../../src/bridge/messages/stamp.ts"
+import { withMeta } from "../../../src/bridge/messages/with-meta.ts"
 
 const key = "cc-executor/idempotency-key"
 
@@ -27,14 +27,14 @@ describe("a request that is given something in its _meta", () => {
       `{"id":1,"method":"m","params":{"_meta":{"k":1,"progressToken":1.0}}}`,
     ],
   ])("%s becomes %s", (before, after) => {
-    expect(stamped(request(before), { k: 1 }).text).toBe(after)
+    expect(withMeta(request(before), { k: 1 }).text).toBe(after)
   })
 
   test("keeps every other character: numbers no machine can hold, the order of fields", () => {
     const before =
       '{"id":1,"method":"m","params":{"n":12345678901234567890,"e":1e400,"z":1,"a":"\\u00e9"}}'
 
-    const after = stamped(request(before), { k: 1 }).text
+    const after = withMeta(request(before), { k: 1 }).text
 
     expect(after.replace('"_meta":{"k":1},', "")).toBe(before)
   })
@@ -42,13 +42,13 @@ describe("a request that is given something in its _meta", () => {
   test("keeps what it had under the same name", () => {
     const before = `{"id":1,"method":"m","params":{"_meta":{"${key}":"mine"}}}`
 
-    expect(stamped(request(before), { [key]: "other" }).text).toBe(before)
+    expect(withMeta(request(before), { [key]: "other" }).text).toBe(before)
   })
 
   test.each([`{"id":1,"method":"m","params":[1]}`, `{"id":1,"method":"m","params":{"_meta":7}}`])(
     "%s has no place for it, and stays as it is",
     (text) => {
-      expect(stamped(request(text), { k: 1 }).text).toBe(text)
+      expect(withMeta(request(text), { k: 1 }).text).toBe(text)
     },
   )
 
@@ -59,7 +59,7 @@ describe("a request that is given something in its _meta", () => {
         const plain = { id: 1, method: "tools/call", params: { ...value, _meta: { x: [1, "}"] } } }
         const text = JSON.stringify(plain, null, indent)
 
-        const after: unknown = JSON.parse(stamped(request(text), { k: { env: "{" } }).text)
+        const after: unknown = JSON.parse(withMeta(request(text), { k: { env: "{" } }).text)
 
         const meta = { ...plain.params._meta, k: { env: "{" } }
         expect(after).toEqual(

@@ -10,32 +10,36 @@ import {
   type RequestMessage,
   readMessages,
 } from "../../messages/message.ts"
-import { stamped } from "../../messages/stamp.ts"
-import type { ClientEnd, Way, WayLimits, WayMemory } from "../../ports.ts"
+import { withMeta } from "../../messages/with-meta.ts"
+import type { BridgeTarget, ClientEnd, ResumeState, TargetLimits } from "../../ports.ts"
 import { type Problem, problem, problemAnswer, refusedBy } from "../../problem.ts"
-import { afterLoss } from "../after-loss.ts"
 import { Handshake, isOwnKey } from "../handshake.ts"
-import { asSentNow, Requests, type UnderWay } from "../requests.ts"
+import { asSentNow, type PendingRequest, PendingRequests } from "../pending-requests.ts"
+import { whyNotResent } from "../why-not-resent.ts"
+import {
+  type ConnectProblem,
+  type ConnectSettings,
+  connectWithRetry,
+} from "./connect-with-retry.ts"
 import type { Link, LinkEnd } from "./link.ts"
 import { Outbox } from "./outbox.ts"
-import { type Reaching, reachTarget, type Unreached } from "./reach-target.ts"
 import { Restoration } from "./restoration.ts"
 
-export type LinkedWaySettings = Reaching & {
-  limits: WayLimits
+export type ReconnectingTargetSettings = ConnectSettings & {
+  limits: TargetLimits
   /** What every `tools/call` brings along, unless the client said it itself. */
   callMeta: () => Fields
 }
 
 /**
- * A client's way over connections that come and go. What has no answer when one is lost is sent
- * again on the next where that is right, after the client's handshake was repeated there.
+ * A target whose connection is opened again when it is lost. What has no answer then is sent again
+ * on the next one where that is safe, after the client's handshake was repeated there.
  */
-export class LinkedWay implements Way {
-  readonly #settings: LinkedWaySettings
+export class ReconnectingTarget implements BridgeTarget {
+  readonly #settings: ReconnectingTargetSettings
   readonly #client: ClientEnd
   readonly #outbox: Outbox
-  readonly #requests: Requests
+  readonly #requests: PendingRequests
   readonly #handshake: Handshake
   readonly #closing = new AbortController()
   readonly #running: Promise<void>
@@ -45,23 +49,23 @@ export class LinkedWay implements Way {
   readonly #asked = new Map<string, RequestMessage>()
   readonly #restoration: Restoration
   #wake = Promise.withResolvers<void>()
-  #fruitless = 0
-  #hasHeard = false
+  #failedConnections = 0
+  #hasReceived = false
   /** Whether the client expects to hear from the target also when it asks nothing. */
-  #isKept = false
+  #keepsConnection = false
 
-  constructor(settings: LinkedWaySettings, client: ClientEnd, memory: WayMemory) {
+  constructor(settings: ReconnectingTargetSettings, client: ClientEnd, resumeState: ResumeState) {
     this.#settings = settings
     this.#client = client
     this.#outbox = new Outbox(settings.limits)
     const nowMs = () => settings.clock.monotonicMs()
-    this.#requests = new Requests(settings.limits.requests, nowMs)
-    this.#handshake = new Handshake(memory.initialize)
+    this.#requests = new PendingRequests(settings.limits.requests, nowMs)
+    this.#handshake = new Handshake(resumeState.initialize)
     this.#restoration = new Restoration(this.#handshake, settings.clock)
     this.#running = this.#run()
   }
 
-  get underWay(): number {
+  get pendingRequests(): number {
     return this.#requests.size
   }
 
@@ -69,7 +73,7 @@ export class LinkedWay implements Way {
     return !this.#outbox.isEmpty
   }
 
-  get memory(): WayMemory {
+  get resumeState(): ResumeState {
     return { initialize: this.#handshake.params, targetSession: null, version: null }
   }
 
@@ -83,13 +87,13 @@ export class LinkedWay implements Way {
     await this.#running
   }
 
-  async take(message: Message): Promise<void> {
+  async send(message: Message): Promise<void> {
     if (this.#closing.signal.aborted) return
     switch (message.kind) {
       case "request":
-        return this.#takeRequest(message)
+        return this.#sendRequest(message)
       case "notification":
-        return this.#takeNotification(message)
+        return this.#sendNotification(message)
       case "answer":
         // To a question of a connection that is gone there is nobody to answer.
         if (message.key === null || !this.#asked.delete(message.key)) return
@@ -97,11 +101,11 @@ export class LinkedWay implements Way {
     }
   }
 
-  async #takeRequest(message: RequestMessage): Promise<void> {
+  async #sendRequest(message: RequestMessage): Promise<void> {
     const refused = this.#requests.refusal(message)
     if (refused !== null) return this.#client.deliver(problemAnswer(message.id, refused))
     const isCall = message.method === "tools/call"
-    const request = isCall ? stamped(message, this.#settings.callMeta()) : message
+    const request = isCall ? withMeta(message, this.#settings.callMeta()) : message
     const added = this.#requests.add(request)
     if (this.#live?.isOpen === true) {
       added.sends += 1
@@ -112,7 +116,7 @@ export class LinkedWay implements Way {
     this.#wake.resolve()
   }
 
-  async #takeNotification(message: NotificationMessage): Promise<void> {
+  async #sendNotification(message: NotificationMessage): Promise<void> {
     const cancelled = cancelledKey(message)
     const meant = cancelled === null ? undefined : this.#requests.get(cancelled)
     if (meant !== undefined) {
@@ -129,22 +133,22 @@ export class LinkedWay implements Way {
   /** What finds no connection and no room is lost: it was not a request, and nobody waits. */
   async #send(message: NotificationMessage | AnswerMessage): Promise<void> {
     if (this.#live?.isOpen === true) return this.#live.send(message.text)
-    const isNews = message.kind === "notification" && this.#outbox.put(message) === null
-    if (isNews) this.#wake.resolve()
+    const isQueued = message.kind === "notification" && this.#outbox.put(message) === null
+    if (isQueued) this.#wake.resolve()
     else this.#settings.log.debug({}, "message had nowhere to go")
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
-      if (this.#outbox.isEmpty && !this.#isKept) await this.#wake.promise
+      if (this.#outbox.isEmpty && !this.#keepsConnection) await this.#wake.promise
       this.#wake = Promise.withResolvers<void>()
-      if (signal.aborted || (this.#outbox.isEmpty && !this.#isKept)) continue
+      if (signal.aborted || (this.#outbox.isEmpty && !this.#keepsConnection)) continue
       await this.#slowDown()
-      this.#hasHeard = false
+      this.#hasReceived = false
       const received = (text: string) => this.#received(text)
       const want = { hasNew: () => this.#outbox.hasNew, signal }
-      const opened = await reachTarget(this.#settings, received, want)
+      const opened = await connectWithRetry(this.#settings, received, want)
       if (!opened.ok) {
         await this.#failAll(opened.failure)
         continue
@@ -159,9 +163,9 @@ export class LinkedWay implements Way {
   /** A target that accepts connections and drops them is to be approached slowly too. */
   async #slowDown(): Promise<void> {
     const { clock, retry } = this.#settings
-    if (this.#fruitless === 0) return
+    if (this.#failedConnections === 0) return
     const policy = { ...retry, giveUpAfterMs: null }
-    const delayMs = reconnectDelayMs(this.#fruitless, policy, clock.random())
+    const delayMs = reconnectDelayMs(this.#failedConnections, policy, clock.random())
     await clock.sleep(delayMs, this.#closing.signal)
   }
 
@@ -191,9 +195,9 @@ export class LinkedWay implements Way {
         log.warn({ target: target.name, why: read.failure.why }, "target sent no message")
         continue
       }
-      if (!this.#hasHeard) target.breaker.succeeded()
-      this.#hasHeard = true
-      this.#fruitless = 0
+      if (!this.#hasReceived) target.breaker.succeeded()
+      this.#hasReceived = true
+      this.#failedConnections = 0
       await this.#fromTarget(read.value)
     }
   }
@@ -229,14 +233,14 @@ export class LinkedWay implements Way {
     const { key } = answer
     if (key === null) return this.#client.deliver(answer)
     if (isOwnKey(key)) return this.#restoration.answered(key, answer)
-    const underWay = this.#requests.get(key)
-    if (underWay === undefined) {
+    const pending = this.#requests.get(key)
+    if (pending === undefined) {
       this.#settings.log.debug({}, "answer to a request that nobody waits for")
       return
     }
-    this.#settings.target.learn(underWay.request, answer)
-    this.#handshake.answered(underWay.request, answer)
-    this.#requests.remove(underWay)
+    this.#settings.target.learn(pending.request, answer)
+    this.#handshake.answered(pending.request, answer)
+    this.#requests.remove(pending)
     await this.#client.deliver(answer)
   }
 
@@ -244,8 +248,8 @@ export class LinkedWay implements Way {
     if (this.#closing.signal.aborted) return
     const { target, log, retry } = this.#settings
     log.warn({ target: target.name, why: end.why }, "connection to target was lost")
-    if (!this.#hasHeard) {
-      this.#fruitless += 1
+    if (!this.#hasReceived) {
+      this.#failedConnections += 1
       target.breaker.failed(end.why)
     }
     for (const { id } of this.#asked.values()) {
@@ -253,30 +257,30 @@ export class LinkedWay implements Way {
     }
     this.#asked.clear()
     if (!end.isTransient) return this.#failAll(() => refusedBy(target.name, end.why))
-    for (const underWay of this.#requests.all()) {
-      if (underWay.sends === 0 || this.#outbox.hasAgain(underWay)) continue // waits already
-      const after = afterLoss(underWay, end, target, retry.tries)
-      if (after === null) this.#outbox.putAgain(underWay)
-      else await this.#fail(underWay, after)
+    for (const pending of this.#requests.all()) {
+      if (pending.sends === 0 || this.#outbox.hasAgain(pending)) continue // waits already
+      const after = whyNotResent(pending, end, target, retry.tries)
+      if (after === null) this.#outbox.putAgain(pending)
+      else await this.#fail(pending, after)
     }
-    this.#isKept = this.#handshake.isDone
+    this.#keepsConnection = this.#handshake.isDone
   }
 
-  async #failAll(problemOf: Unreached): Promise<void> {
+  async #failAll(problemOf: ConnectProblem): Promise<void> {
     this.#outbox.clear()
-    this.#isKept = false
-    this.#fruitless = 0
-    for (const underWay of this.#requests.all()) {
-      await this.#fail(underWay, problemOf(underWay.sends > 0))
+    this.#keepsConnection = false
+    this.#failedConnections = 0
+    for (const pending of this.#requests.all()) {
+      await this.#fail(pending, problemOf(pending.sends > 0))
     }
   }
 
-  async #fail(underWay: UnderWay, why: Problem): Promise<void> {
-    const { request } = underWay
+  async #fail(pending: PendingRequest, why: Problem): Promise<void> {
+    const { request } = pending
     const { target, log } = this.#settings
     const facts = { target: target.name, method: request.method, reason: why.reason }
     log.warn(facts, "request failed at the bridge")
-    this.#requests.remove(underWay)
+    this.#requests.remove(pending)
     await this.#client.deliver(problemAnswer(request.id, why))
   }
 }

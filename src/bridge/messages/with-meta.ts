@@ -5,20 +5,20 @@ import { type Fields, isFields, type RequestMessage } from "./message.ts"
  * Puts what it does not have yet into the `_meta` of a request. Everything else of its text stays
  * as it was, to the character.
  */
-export function stamped(request: RequestMessage, meta: Fields): RequestMessage {
+export function withMeta(request: RequestMessage, meta: Fields): RequestMessage {
   const had = request.params["_meta"]
   const missing = Object.entries(meta).filter(
     ([name]) => !isFields(had) || !Object.hasOwn(had, name),
   )
   if (missing.length === 0) return request
-  const text = withMeta(request.text, Object.fromEntries(missing))
+  const text = textWithMeta(request.text, Object.fromEntries(missing))
   if (text === null) return request
   const params = { ...request.params, _meta: { ...(isFields(had) ? had : {}), ...meta } }
   return { ...request, text, params }
 }
 
-/** Null where there is no place for it: parameters, or a `_meta`, that are no object. */
-function withMeta(text: string, meta: Fields): string | null {
+/** Null where there is no room for it: parameters, or a `_meta`, that are no object. */
+function textWithMeta(text: string, meta: Fields): string | null {
   const whole = wholeSpan(text)
   const params = fieldSpans(text, whole).get("params")
   if (params === undefined) return insertField(text, whole, "params", { _meta: meta })

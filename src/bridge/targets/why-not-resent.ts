@@ -1,12 +1,12 @@
 import { wordOf } from "../messages/message.ts"
 import { gaveUpRepeating, lostWithoutRepeat, mayHaveBeenDone, type Problem } from "../problem.ts"
 import type { KnownTarget } from "./known-target.ts"
-import type { LinkEnd } from "./linked/link.ts"
-import { isStream, type UnderWay } from "./requests.ts"
+import { isStream, type PendingRequest } from "./pending-requests.ts"
+import type { LinkEnd } from "./reconnecting/link.ts"
 
 /** Why a request whose connection was lost is not sent again; null when it is. */
-export function afterLoss(
-  { request, sends, hasBegun }: UnderWay,
+export function whyNotResent(
+  { request, sends, hasBegun }: PendingRequest,
   { why }: Pick<LinkEnd, "why">,
   target: KnownTarget,
   mostSends: number,

@@ -35,7 +35,7 @@ export async function openSocketLink(
 
   const end = (why: string, isTransient: boolean) => {
     opening.resolve({ why, isTransient, hasAnswered: false })
-    // What came before the end comes before the news of it.
+    // What arrived before the close is delivered before the close.
     void inbox.close().then(() => ended.resolve({ why, isTransient }))
   }
   const cut = (why: string) => {

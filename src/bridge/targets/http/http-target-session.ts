@@ -1,10 +1,10 @@
 import { reconnectDelayMs } from "../../../client/connection/reconnect-policy.ts"
 import type { AnswerMessage, Message, RequestMessage } from "../../messages/message.ts"
-import type { WayMemory } from "../../ports.ts"
+import type { ResumeState } from "../../ports.ts"
 import { Handshake } from "../handshake.ts"
 import { type Exchange, exchange, type Outcome } from "./http-exchange.ts"
 import { type HttpSession, sessionHeaders } from "./http-headers.ts"
-import type { HttpWaySettings } from "./http-settings.ts"
+import type { HttpTargetSettings } from "./http-settings.ts"
 
 export type SessionEvents = {
   /** Ends everything that the session does by itself. */
@@ -21,26 +21,26 @@ const jsonType = "application/json"
 const eventType = "text/event-stream"
 
 /** The target's session of one client of the legacy era: opened, opened again, listened to. */
-export class HttpSessionKeeper {
+export class HttpTargetSession {
   readonly handshake: Handshake
-  readonly #settings: HttpWaySettings
+  readonly #settings: HttpTargetSettings
   readonly #events: SessionEvents
   #current: HttpSession
   #renewing: Promise<boolean> | null = null
   #listening: Promise<void> | null = null
 
-  constructor(settings: HttpWaySettings, memory: WayMemory, events: SessionEvents) {
+  constructor(settings: HttpTargetSettings, resumeState: ResumeState, events: SessionEvents) {
     this.#settings = settings
     this.#events = events
-    this.handshake = new Handshake(memory.initialize)
-    this.#current = { id: memory.targetSession, version: memory.version }
+    this.handshake = new Handshake(resumeState.initialize)
+    this.#current = { id: resumeState.targetSession, version: resumeState.version }
   }
 
   get current(): HttpSession {
     return this.#current
   }
 
-  get memory(): WayMemory {
+  get resumeState(): ResumeState {
     const { id, version } = this.#current
     return { initialize: this.handshake.params, targetSession: id, version }
   }
@@ -111,9 +111,9 @@ export class HttpSessionKeeper {
     const { signal } = this.#events
     const { clock } = this.#settings
     let lastEventId: string | null = null
-    for (let fruitless = 0; !signal.aborted; fruitless += 1) {
+    for (let failures = 0; !signal.aborted; failures += 1) {
       const outcome = await this.#get(lastEventId, signal, async (message) => {
-        fruitless = 0
+        failures = 0
         await this.#events.received(message)
         return false
       })
@@ -121,7 +121,7 @@ export class HttpSessionKeeper {
       if (isOver) return // it has no such stream, or no such session any more
       const said = outcome.kind === "broken" ? outcome : null
       lastEventId = said?.lastEventId ?? lastEventId
-      const delayMs = reconnectDelayMs(fruitless + 1, streamDelays, clock.random())
+      const delayMs = reconnectDelayMs(failures + 1, streamDelays, clock.random())
       await clock.sleep(Math.max(said?.retryMs ?? 0, delayMs), signal)
     }
   }

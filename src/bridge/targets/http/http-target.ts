@@ -7,25 +7,25 @@ import {
   progressOf,
   type RequestMessage,
 } from "../../messages/message.ts"
-import { stamped } from "../../messages/stamp.ts"
-import type { ClientEnd, Way, WayMemory } from "../../ports.ts"
+import { withMeta } from "../../messages/with-meta.ts"
+import type { BridgeTarget, ClientEnd, ResumeState } from "../../ports.ts"
 import { circuitOpen, type Problem, problem, problemAnswer, unreachable } from "../../problem.ts"
-import { asSentNow, Requests, type UnderWay } from "../requests.ts"
+import { asSentNow, type PendingRequest, PendingRequests } from "../pending-requests.ts"
+import { decideRetry, isFailureOfTarget } from "./decide-retry.ts"
 import { type Exchange, type ExchangeEvents, exchange, type Outcome } from "./http-exchange.ts"
 import { headersOf } from "./http-headers.ts"
-import { HttpSessionKeeper } from "./http-session-keeper.ts"
-import type { HttpWaySettings } from "./http-settings.ts"
-import { isFailureOfTarget, judgeOutcome } from "./judge-outcome.ts"
+import type { HttpTargetSettings } from "./http-settings.ts"
+import { HttpTargetSession } from "./http-target-session.ts"
 
 /** How long a message that is no request may take to be taken. */
 const noteMs = 30_000
 
-/** A client's way to a target over Streamable HTTP: a POST for each message. */
-export class HttpWay implements Way {
-  readonly #settings: HttpWaySettings
+/** A target over Streamable HTTP: a POST for each message. */
+export class HttpTarget implements BridgeTarget {
+  readonly #settings: HttpTargetSettings
   readonly #client: ClientEnd
-  readonly #requests: Requests
-  readonly #session: HttpSessionKeeper
+  readonly #requests: PendingRequests
+  readonly #session: HttpTargetSession
   readonly #closing = new AbortController()
   readonly #cancels = new Map<string, AbortController>()
   readonly #tasks = new Set<Promise<void>>()
@@ -34,18 +34,20 @@ export class HttpWay implements Way {
   /** The revision of the last modern request: what is no request does not say its own. */
   #modernVersion: string | null = null
 
-  constructor(settings: HttpWaySettings, client: ClientEnd, memory: WayMemory) {
+  constructor(settings: HttpTargetSettings, client: ClientEnd, resumeState: ResumeState) {
     this.#settings = settings
     this.#client = client
-    this.#requests = new Requests(settings.limits.requests, () => settings.clock.monotonicMs())
-    this.#session = new HttpSessionKeeper(settings, memory, {
+    this.#requests = new PendingRequests(settings.limits.requests, () =>
+      settings.clock.monotonicMs(),
+    )
+    this.#session = new HttpTargetSession(settings, resumeState, {
       signal: this.#closing.signal,
       received: (message) => this.#received(message),
     })
-    if (memory.initialize !== null) this.#session.listen()
+    if (resumeState.initialize !== null) this.#session.listen()
   }
 
-  get underWay(): number {
+  get pendingRequests(): number {
     return this.#requests.size
   }
 
@@ -53,22 +55,22 @@ export class HttpWay implements Way {
     return this.#requests.all().some(({ sends }) => sends === 0)
   }
 
-  get memory(): WayMemory {
-    return this.#session.memory
+  get resumeState(): ResumeState {
+    return this.#session.resumeState
   }
 
   settled(): Promise<void> {
     return this.#requests.settled()
   }
 
-  async close(how: "ended" | "put-away"): Promise<void> {
+  async close(how: "ended" | "suspended"): Promise<void> {
     if (this.#closing.signal.aborted) return
     if (how === "ended") await this.#session.end()
     this.#closing.abort()
     await Promise.all([...this.#tasks, this.#notes, this.#session.closed])
   }
 
-  async take(message: Message): Promise<void> {
+  async send(message: Message): Promise<void> {
     if (this.#closing.signal.aborted) return
     switch (message.kind) {
       case "request":
@@ -89,14 +91,14 @@ export class HttpWay implements Way {
       : this.#requests.refusal(message)
     if (refused !== null) return this.#client.deliver(problemAnswer(message.id, refused))
     const isCall = message.method === "tools/call"
-    const request = isCall ? stamped(message, this.#settings.callMeta()) : message
-    const underWay = this.#requests.add(request)
+    const request = isCall ? withMeta(message, this.#settings.callMeta()) : message
+    const pending = this.#requests.add(request)
     this.#modernVersion = envelopeVersion(request) ?? this.#modernVersion
     const cancel = new AbortController()
     this.#cancels.set(request.key, cancel)
     this.#heldLength += request.text.length
     const signal = AbortSignal.any([cancel.signal, this.#closing.signal])
-    const task = this.#carry(underWay, signal).finally(() => {
+    const task = this.#carry(pending, signal).finally(() => {
       this.#tasks.delete(task)
       this.#heldLength -= request.text.length
       if (this.#cancels.get(request.key) === cancel) this.#cancels.delete(request.key)
@@ -146,7 +148,7 @@ export class HttpWay implements Way {
     }
   }
 
-  async #carry(underWay: UnderWay, signal: AbortSignal): Promise<void> {
+  async #carry(pending: PendingRequest, signal: AbortSignal): Promise<void> {
     const { target, clock, retry } = this.#settings
     await this.#notes
     const startedMs = clock.monotonicMs()
@@ -154,31 +156,31 @@ export class HttpWay implements Way {
       const gate = target.breaker.go()
       if (!gate.ok) {
         const now = { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() }
-        return this.#fail(underWay, circuitOpen(target.name, gate.failure, now))
+        return this.#fail(pending, circuitOpen(target.name, gate.failure, now))
       }
       const { id } = this.#session.current
-      const outcome = await this.#sendOnce(underWay, signal)
+      const outcome = await this.#sendOnce(pending, signal)
       if (signal.aborted) return
-      this.#tell(underWay, outcome, attempt)
-      const verdict = judgeOutcome(underWay, outcome, target, retry.tries)
+      this.#tell(pending, outcome, attempt)
+      const verdict = decideRetry(pending, outcome, target, retry.tries)
       if (verdict.kind === "done") return
-      if (verdict.kind === "fail") return this.#fail(underWay, verdict.why)
+      if (verdict.kind === "fail") return this.#fail(pending, verdict.why)
       if (verdict.kind === "unknown-session") {
         const isReplaced = attempt < retry.tries && (await this.#session.isReplaced(id))
-        if (!isReplaced) return this.#fail(underWay, verdict.otherwise)
+        if (!isReplaced) return this.#fail(pending, verdict.otherwise)
         this.#session.listen()
         continue
       }
       const delayMs = Math.max(verdict.atLeastMs, this.#delayMs(attempt))
       const isLate = clock.monotonicMs() - startedMs + delayMs > retry.forMs
       if (isLate || attempt >= retry.tries) {
-        return this.#fail(underWay, this.#gaveUp(underWay, outcome))
+        return this.#fail(pending, this.#gaveUp(pending, outcome))
       }
       await clock.sleep(delayMs, signal)
     }
   }
 
-  #tell({ request }: UnderWay, outcome: Outcome, attempt: number): void {
+  #tell({ request }: PendingRequest, outcome: Outcome, attempt: number): void {
     const { target, log } = this.#settings
     if (!isFailureOfTarget(outcome)) return target.breaker.succeeded()
     target.breaker.failed(outcome.why)
@@ -186,33 +188,31 @@ export class HttpWay implements Way {
     log.warn(facts, "request to target failed")
   }
 
-  async #sendOnce(underWay: UnderWay, signal: AbortSignal): Promise<Outcome> {
-    const request = asSentNow(underWay, this.#settings.clock.monotonicMs())
-    underWay.sends += 1
-    const outcome = await this.#post(request, signal, (message) =>
-      this.#isAnswer(underWay, message),
-    )
-    if (outcome.kind === "unsent") underWay.sends -= 1
+  async #sendOnce(pending: PendingRequest, signal: AbortSignal): Promise<Outcome> {
+    const request = asSentNow(pending, this.#settings.clock.monotonicMs())
+    pending.sends += 1
+    const outcome = await this.#post(request, signal, (message) => this.#isAnswer(pending, message))
+    if (outcome.kind === "unsent") pending.sends -= 1
     if (outcome.kind !== "broken" || envelopeVersion(request) !== null) return outcome
-    return this.#session.resumed(outcome, signal, (message) => this.#isAnswer(underWay, message))
+    return this.#session.resumed(outcome, signal, (message) => this.#isAnswer(pending, message))
   }
 
-  async #isAnswer(underWay: UnderWay, message: Message): Promise<boolean> {
-    const isIt = message.kind === "answer" && message.key === underWay.request.key
+  async #isAnswer(pending: PendingRequest, message: Message): Promise<boolean> {
+    const isIt = message.kind === "answer" && message.key === pending.request.key
     if (!isIt) {
       await this.#received(message)
       return false
     }
-    this.#settings.target.learn(underWay.request, message)
-    this.#session.answered(underWay.request, message)
+    this.#settings.target.learn(pending.request, message)
+    this.#session.answered(pending.request, message)
     // Taken back meanwhile, or another one has the id now: nobody waits for it.
-    if (this.#requests.get(underWay.request.key) !== underWay) return true
-    this.#requests.remove(underWay)
+    if (this.#requests.get(pending.request.key) !== pending) return true
+    this.#requests.remove(pending)
     await this.#client.deliver(message)
     return true
   }
 
-  #gaveUp({ sends }: UnderWay, outcome: Outcome): Problem {
+  #gaveUp({ sends }: PendingRequest, outcome: Outcome): Problem {
     const why = "why" in outcome ? outcome.why : outcome.kind
     return unreachable(this.#settings.target.name, why, sends > 0 && outcome.kind !== "busy")
   }
@@ -259,13 +259,13 @@ export class HttpWay implements Way {
     })
   }
 
-  async #fail(underWay: UnderWay, why: Problem): Promise<void> {
-    const { request } = underWay
-    if (this.#requests.get(request.key) !== underWay) return
+  async #fail(pending: PendingRequest, why: Problem): Promise<void> {
+    const { request } = pending
+    if (this.#requests.get(request.key) !== pending) return
     const { target, log } = this.#settings
     const facts = { target: target.name, method: request.method, reason: why.reason }
     log.warn(facts, "request failed at the bridge")
-    this.#requests.remove(underWay)
+    this.#requests.remove(pending)
     await this.#client.deliver(problemAnswer(request.id, why))
   }
 }

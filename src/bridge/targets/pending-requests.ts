@@ -1,13 +1,13 @@
 import { waitedMeta } from "../../protocol/mcp-meta-keys.ts"
 import { progressTokenOf, type RequestMessage } from "../messages/message.ts"
-import { stamped } from "../messages/stamp.ts"
+import { withMeta } from "../messages/with-meta.ts"
 import { type Problem, problem } from "../problem.ts"
 
 /** A request of the client's that has no answer yet. */
-export type UnderWay = {
+export type PendingRequest = {
   readonly request: RequestMessage
   readonly progressToken: string | null
-  readonly takenMs: number
+  readonly receivedMs: number
   /** How often it was sent. */
   sends: number
   /** Whether something of the answer has come: progress. */
@@ -15,15 +15,18 @@ export type UnderWay = {
 }
 
 /** A call as it is sent now: one that was sent before says how long its client waits already. */
-export function asSentNow({ request, takenMs, sends }: UnderWay, nowMs: number): RequestMessage {
+export function asSentNow(
+  { request, receivedMs, sends }: PendingRequest,
+  nowMs: number,
+): RequestMessage {
   if (sends === 0 || request.method !== "tools/call") return request
-  return stamped(request, { [waitedMeta]: Math.round(nowMs - takenMs) })
+  return withMeta(request, { [waitedMeta]: Math.round(nowMs - receivedMs) })
 }
 
 /** The requests of one client that have no answer. */
-export class Requests {
+export class PendingRequests {
   readonly #most: number
-  readonly #byKey = new Map<string, UnderWay>()
+  readonly #byKey = new Map<string, PendingRequest>()
   #settled = Promise.withResolvers<void>()
 
   readonly #nowMs: () => number
@@ -55,33 +58,33 @@ export class Requests {
     )
   }
 
-  add(request: RequestMessage): UnderWay {
+  add(request: RequestMessage): PendingRequest {
     const progressToken = progressTokenOf(request)
-    const added = { request, progressToken, takenMs: this.#nowMs(), sends: 0, hasBegun: false }
+    const added = { request, progressToken, receivedMs: this.#nowMs(), sends: 0, hasBegun: false }
     if (!this.#hasAwaited()) this.#settled = Promise.withResolvers<void>()
     this.#byKey.set(request.key, added)
     if (!this.#hasAwaited()) this.#settled.resolve()
     return added
   }
 
-  get(key: string): UnderWay | undefined {
+  get(key: string): PendingRequest | undefined {
     return this.#byKey.get(key)
   }
 
-  ofProgress(token: string): UnderWay | undefined {
+  ofProgress(token: string): PendingRequest | undefined {
     return this.#byKey.values().find(({ progressToken }) => progressToken === token)
   }
 
-  remove({ request }: UnderWay): void {
+  remove({ request }: PendingRequest): void {
     this.#byKey.delete(request.key)
     if (!this.#hasAwaited()) this.#settled.resolve()
   }
 
-  all(): UnderWay[] {
+  all(): PendingRequest[] {
     return [...this.#byKey.values()]
   }
 
-  /** When none is left that will be answered: a stream of news never is. */
+  /** When none is left that will be answered: a subscription never is. */
   settled(): Promise<void> {
     return this.#settled.promise
   }
@@ -91,7 +94,7 @@ export class Requests {
   }
 }
 
-/** A stream of news that goes on until it is taken back: to ask for it again is always right. */
+/** A subscription lasts until it is cancelled: it can always be sent again. */
 export function isStream({ method }: RequestMessage): boolean {
   return method === "subscriptions/listen"
 }

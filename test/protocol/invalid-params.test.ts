@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { checkParams, unfitParams } from "../../src/protocol/check-params.ts"
+import { checkParams, invalidParams } from "../../src/protocol/check-params.ts"
 import { ExecuteParams } from "../../src/protocol/execute.ts"
 
 function reasonOf(params: unknown, policy: "everything" | "allow-list"): string {
   const checked = checkParams(ExecuteParams, params)
-  return checked.ok ? "they fit" : unfitParams("They do not fit.", checked.failure, policy).reason
+  return checked.ok ? "they fit" : invalidParams("They do not fit.", checked.failure, policy).reason
 }
 
 describe("parameters that do not fit", () => {

@@ -9,7 +9,7 @@ import { type Recorded, Recorder, type RecorderEvents, type RecorderSettings } f
 type HandedParts = Pick<HandedExecution, "child" | "isInputClosed" | "transcript" | keyof Recorded>
 
 /** A child with what goes into it and what comes out of it, from its start to its end. */
-export class AttendedChild {
+export class SupervisedChild {
   readonly child: Child
   readonly input: InputQueue | null
   #transcript: TranscriptWriter | null = null
