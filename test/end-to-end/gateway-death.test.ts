@@ -2,9 +2,12 @@ import { describe, expect, test } from "bun:test"
 import { expectAllTold, startFlood } from "../support/followed-flood.ts"
 import { followToEnd, libraryClient } from "../support/followed-output.ts"
 import { runIndependently } from "../support/independent-run.ts"
+import { byScale } from "../support/scale.ts"
 import { isRunning, Service } from "../support/service.ts"
 import { StreamClient } from "../support/stream-client.ts"
 import { until } from "../support/until.ts"
+
+const mostDeaths = byScale({ short: 4, full: 10, long: 10 })
 
 describe("a gateway that dies during a flood, with three clients", () => {
   test.each(["SIGKILL", "SIGTERM"] as const)(
@@ -27,11 +30,11 @@ describe("a gateway that dies during a flood, with three clients", () => {
     60_000,
   )
 
-  test("ten times in a row: nobody misses a byte", async () => {
+  test("again and again: nobody misses a byte", async () => {
     await using service = await Service.start()
     await using flood = await startFlood(service)
 
-    for (let deaths = 1; deaths <= 10; deaths += 1) {
+    for (let deaths = 1; deaths <= mostDeaths; deaths += 1) {
       const backAfterMs = await endGateway(service, "SIGKILL")
       console.log(`death ${deaths}: gateway back after ${backAfterMs.toFixed(0)} ms`)
     }

@@ -82,6 +82,7 @@ export class Sessions implements Disposable {
   readonly #events: SessionEvents
   readonly #open = new Map<OpenSession, Open>()
   readonly #timers: Timer[]
+  #pingedAtMs = performance.now()
 
   constructor(settings: SessionSettings, operations: Operations, events: SessionEvents) {
     this.#settings = settings
@@ -207,7 +208,11 @@ export class Sessions implements Disposable {
 
   #ping(pingMs: number): void {
     const nowMs = performance.now()
+    // While this process was held up (a busy or suspended machine) it could not hear anybody.
+    const heldUpMs = Math.max(0, nowMs - this.#pingedAtMs - pingMs)
+    this.#pingedAtMs = nowMs
     for (const open of this.#open.values()) {
+      open.lastHeardMs = Math.min(nowMs, open.lastHeardMs + heldUpMs)
       const silentMs = nowMs - open.lastHeardMs
       if (silentMs >= this.#settings.streamTimeoutMs) this.#timeOut(open, silentMs)
       else if (silentMs >= pingMs / 2) open.connection.ping()

@@ -75,6 +75,18 @@ describe("a session", () => {
     expect(sessions.size).toBe(1)
   })
 
+  test("is kept when the process was held up, and could not hear it", async () => {
+    using staged = new StagedExecution()
+    const { sessions, open } = stage(staged, { streamTimeoutMs: 60 })
+    using _sessions = sessions
+    const { connection, session } = open()
+    connection.onPing = () => session !== null && sessions.heard(session)
+    Bun.sleepSync(150)
+    await until("five pings", () => connection.pings >= 5 || sessions.size === 0)
+
+    expect(connection.closes).toEqual([])
+  })
+
   test("is told why and ended when it answers no ping", async () => {
     using staged = new StagedExecution()
     const { log, sessions, open } = stage(staged, { streamTimeoutMs: 30 })
