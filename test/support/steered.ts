@@ -17,7 +17,7 @@ type ExecuteParams = ParamsOf<"execute">
 export async function clientOf(service: Service): Promise<Client> {
   return connect({
     url: await service.url(),
-    reconnect: { firstDelayMs: 10, maxDelayMs: 100, giveUpAfterMs: 5000 },
+    reconnect: { firstDelayMs: 10, maxDelayMs: 100, giveUpAfterMs: 60_000 },
   })
 }
 
