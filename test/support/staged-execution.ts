@@ -15,7 +15,7 @@ import { sampleId, sampleRecord, sampleSpec } from "./sample-record.ts"
 import { ScriptedLink } from "./scripted-link.ts"
 
 export const caller = localUser
-const noNews = { kind: "updates", resync: false } as const
+const noUpdates = { kind: "updates", resync: false } as const
 const noon = new Date("2026-11-16T12:00:00.000Z")
 
 /** An execution with a real transcript and the gateway's operations: only the keeper is ours. */
@@ -69,13 +69,13 @@ export class StagedExecution implements Disposable {
   write(data: string | Uint8Array, stream: StreamName = "stdout"): void {
     this.#writer.append(stream, Buffer.from(data), noon)
     const { transcript } = this.record
-    this.live.apply({ ...noNews, changes: [], advances: [{ executionId: this.id, transcript }] })
+    this.live.apply({ ...noUpdates, changes: [], advances: [{ executionId: this.id, transcript }] })
   }
 
   change(state: ExecutionRecord["state"]): void {
     this.#record = { ...this.record, state }
     this.journal.write(this.#record)
-    this.live.apply({ ...noNews, changes: [this.#record], advances: [] })
+    this.live.apply({ ...noUpdates, changes: [this.#record], advances: [] })
   }
 
   end(): void {

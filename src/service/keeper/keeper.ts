@@ -138,13 +138,13 @@ export class Keeper {
       const supervision = this.#supervision(record)
       this.#queue({ principal: record.principal, exempt }, { supervision, planned, request })
     }
-    this.#fillPlaces()
+    this.#startQueued()
   }
 
   /** From now on nothing new starts, until it goes on here after all. */
   holdStarts(isHeld: boolean): void {
     this.#isHandingOver = isHeld
-    if (!isHeld) this.#fillPlaces()
+    if (!isHeld) this.#startQueued()
   }
 
   async control(order: Order): Promise<Result<ControlResult, Failure>> {
@@ -252,7 +252,7 @@ export class Keeper {
       const { id } = supervision.record
       this.disk.ended(shareOf(id, starter, supervision.transcriptFacts))
       slot.release()
-      this.#fillPlaces()
+      this.#startQueued()
     })
   }
 
@@ -266,7 +266,7 @@ export class Keeper {
     this.#enlist({ supervision, starter, slot, queuedStart: waiting })
   }
 
-  #fillPlaces(): void {
+  #startQueued(): void {
     while (!this.#isShuttingDown && !this.#isHandingOver) {
       const waiting = this.#admission.slots.admitNext()
       if (waiting === null) return

@@ -14,7 +14,7 @@ const mostUnansweredBeats = 5
 const restartsAtOnce = 5
 const restartWindowMs = 60_000
 const longestBackOffMs = 30_000
-const lastNewsMs = 500
+const flushTimeoutMs = 500
 const farewellMs = 2000
 
 /** Starts the gateway, answers it, and starts it again whenever it dies. */
@@ -91,7 +91,7 @@ export class GatewayProcess {
     if (gateway === null) return
     // What ended last is told before there is nobody left to tell it.
     const { promise: isLate, resolve } = Promise.withResolvers<void>()
-    using _patience = this.#clock.after(lastNewsMs, resolve)
+    using _timeout = this.#clock.after(flushTimeoutMs, resolve)
     await Promise.race([this.#updates.flushed(), isLate])
     gateway.kill("SIGTERM")
     using _deadline = this.#clock.after(farewellMs, () => gateway.kill("SIGKILL"))

@@ -24,7 +24,7 @@ export function readRules(config: Config, around: Surroundings): Result<ReadRule
   if (!user.ok) return user
   const programs = programsFor(user.value)
   const shell = config.shell ?? (existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh")
-  const base = { shell, cwd: startingPlace(around.cwd, user.value, programs), user: user.value }
+  const base = { shell, cwd: startingDirectory(around.cwd, user.value, programs), user: user.value }
   const own = childEnvironment(around.env, user.value)
   if (config.allowedCommands === null && config.policyFile === null) {
     const rules: LaunchRules = { ...base, policy: { kind: "everything" }, baseEnv: own }
@@ -65,9 +65,9 @@ function readText(path: string): string {
 }
 
 /** The service's own directory is no place to start in for a user who may not enter it. */
-function startingPlace(cwd: string, user: RunAs | null, programs: Programs): string {
+function startingDirectory(cwd: string, user: RunAs | null, programs: Programs): string {
   if (user === null) return cwd
-  return [cwd, user.home].find((place) => programs.directory(place).ok) ?? "/"
+  return [cwd, user.home].find((directory) => programs.directory(directory).ok) ?? "/"
 }
 
 type LoadedFile = { file: PolicyFile; warnings: string[] }

@@ -29,7 +29,7 @@ export class Supervision {
   readonly #lease: Lease | null
   #record: ExecutionRecord
   #child: Child | null = null // from its start until its end
-  #attended: SupervisedChild | null = null // from its start on
+  #supervised: SupervisedChild | null = null // from its start on
   #stop: Promise<StopReport> | null = null
   /** One steering at a time: a freeze, a thaw and a stop never work against each other. */
   readonly #queue = new SerialQueue()
@@ -66,15 +66,15 @@ export class Supervision {
       transcript: this.transcriptFacts,
       redacted: this.#record.redacted && {
         ...this.#record.redacted,
-        ...this.#attended?.recorder?.redacted,
+        ...this.#supervised?.recorder?.redacted,
       },
-      stdinBytes: this.#attended?.input?.taken ?? 0,
+      stdinBytes: this.#supervised?.input?.taken ?? 0,
     }
   }
 
   /** What advances with every read: cheaper than the whole record. */
   get transcriptFacts() {
-    return this.#attended?.transcript?.facts() ?? this.#record.transcript
+    return this.#supervised?.transcript?.facts() ?? this.#record.transcript
   }
 
   /** Spawns the child. Where that fails, the record is left as it was: `starting`. */
@@ -90,11 +90,11 @@ export class Supervision {
     const transcript = transcripts.create(id, spec.budget, () =>
       this.#ports.journal(null, this.record),
     )
-    const attended = this.#attend(new SupervisedChild(child, () => this.#clocks.active()))
+    const supervised = this.#setChild(new SupervisedChild(child, () => this.#clocks.active()))
     this.#record = { ...this.#record, leader: child.leader, startedAt: clock.now().toISOString() }
     this.#clocks.start()
     this.#lease?.begin()
-    this.#supervise(attended, transcript).catch((error: unknown) => this.#broken(child, error))
+    this.#supervise(supervised, transcript).catch((error: unknown) => this.#broken(child, error))
     return ok(this.record)
   }
 
@@ -116,26 +116,28 @@ export class Supervision {
     const { terminal } = spec
     const child = this.#ports.spawner.adopt(this.#record.id, handed.child, { terminal, exit })
     const before = { taken, isClosed: handed.isInputClosed }
-    const attended = this.#attend(new SupervisedChild(child, () => this.#clocks.active(), before))
+    const supervised = this.#setChild(
+      new SupervisedChild(child, () => this.#clocks.active(), before),
+    )
     this.#clocks.start(handed.clocks, state.kind === "paused")
     this.#clocks.setBlocked(true) // until somebody reads again
     // A freeze that was under way has nobody left to wait for it.
     if (state.kind === "running") child.tree.thaw()
     this.#lease?.begin()
-    this.#goOn(attended, handed).catch((error: unknown) => this.#broken(child, error))
+    this.#continue(supervised, handed).catch((error: unknown) => this.#broken(child, error))
   }
 
   /** Leaves it to the program that takes this process over; resolves when nothing is in hand. */
   async release(): Promise<void> {
     const child = this.#child
     if (child === null) return
-    await this.#attended?.release().catch((error: unknown) => this.#broken(child, error))
+    await this.#supervised?.release().catch((error: unknown) => this.#broken(child, error))
   }
 
   /** What that program needs to go on; null as long as something else has to happen first. */
   handOver(): Omit<HandedExecution, "exempt"> | null {
     if (this.#child === null) return null // it is being ended
-    const parts = this.#attended?.handOver() ?? null
+    const parts = this.#supervised?.handOver() ?? null
     const isExitKnown = this.#child.hasBeenWaitedFor()
     if (isExitKnown && this.#record.state.kind !== "draining") return null // it soon will be
     return parts && { record: this.record, clocks: this.#clocks.handOver(), ...parts }
@@ -144,7 +146,7 @@ export class Supervision {
   /** Whether nothing is under way that only this program can finish. */
   get canBeReleased(): boolean {
     if (this.#record.state.kind === "queued") return true
-    const isRecording = this.#child !== null && this.#attended?.recorder !== null
+    const isRecording = this.#child !== null && this.#supervised?.recorder !== null
     return isRecording && this.#queue.isIdle
   }
 
@@ -208,7 +210,7 @@ export class Supervision {
     offset: number | undefined,
   ): Promise<Result<InputResult, Failure>> {
     if (this.#child === null) return wrongState(this.#record.state, "given input")
-    const input = this.#attended?.input ?? null
+    const input = this.#supervised?.input ?? null
     if (input === null) return noInput(this.#record.state)
     const taken = await input.write(data, end, offset)
     if (taken.ok || taken.failure.reason !== "WRONG_STATE") return taken
@@ -219,7 +221,7 @@ export class Supervision {
     const { spec, state } = this.#record
     if (this.#child === null) return wrongState(state, "resized")
     if (spec.terminal === null) return noTerminal(state)
-    this.#attended?.resize(size, this.#ports.clock.now())
+    this.#supervised?.resize(size, this.#ports.clock.now())
     this.#record = { ...this.#record, spec: { ...spec, terminal: size } }
     return ok({})
   }
@@ -227,7 +229,7 @@ export class Supervision {
   /** Who holds the lease of `on_disconnect: cancel`, and what every driver has taken. */
   setDrivers(holders: number, floor: Position | null): void {
     this.#lease?.setHolders(holders)
-    this.#attended?.setFloor(floor)
+    this.#supervised?.setFloor(floor)
   }
 
   /** Ends the tree; the report comes when it is gone. Asked again, the first stop answers. */
@@ -245,15 +247,15 @@ export class Supervision {
     this.#hurry.abort()
   }
 
-  #attend(attended: SupervisedChild): SupervisedChild {
-    this.#child = attended.child
-    this.#attended = attended
-    return attended
+  #setChild(supervised: SupervisedChild): SupervisedChild {
+    this.#child = supervised.child
+    this.#supervised = supervised
+    return supervised
   }
 
-  async #goOn(attended: SupervisedChild, handed: HandedExecution): Promise<void> {
+  async #continue(supervised: SupervisedChild, handed: HandedExecution): Promise<void> {
     const { id, spec, state, transcript: facts } = this.#record
-    const { child } = attended
+    const { child } = supervised
     const written = { ...handed.transcript, facts }
     const transcript = await this.#ports.transcripts.resume(id, spec.budget, written, () =>
       this.#ports.journal(null, this.record),
@@ -262,24 +264,24 @@ export class Supervision {
     const isStopped =
       state.kind === "stopping" || (state.kind === "draining" && state.cause !== null)
     if (isStopped) this.#stop ??= this.#stopTree(child, null)
-    await this.#supervise(attended, transcript, handed)
+    await this.#supervise(supervised, transcript, handed)
   }
 
   async #supervise(
-    attended: SupervisedChild,
+    supervised: SupervisedChild,
     transcript: TranscriptWriter,
     before?: Recorded,
   ): Promise<void> {
-    const { child } = attended
+    const { child } = supervised
     this.#apply({ kind: "started", pid: child.leader.pid })
     const { spec } = this.#record
     const settings = { ...spec, ...this.#settings, redaction: this.#ports.redaction }
     const { clock } = this.#ports
-    const recorder = attended.record(transcript, settings, clock, this.#recorderEvents(), before)
+    const recorder = supervised.record(transcript, settings, clock, this.#recorderEvents(), before)
     this.#isRead.resolve()
     const exit = await Promise.race([child.exited, this.#unkillable.promise, recorder.failed])
     this.#clocks.stop()
-    attended.input?.close()
+    supervised.input?.close()
     if (Array.isArray(exit)) {
       this.#record = { ...this.#record, survivors: exit }
       await recorder.abandon()
@@ -351,7 +353,7 @@ export class Supervision {
     this.#isRead.resolve()
     this.#stop = stopAtAnyRate(child, this.#settings.killLimitMs, this.#ports.clock, told)
     const report = await this.#stop
-    await this.#attended?.recorder?.abandon()
+    await this.#supervised?.recorder?.abandon()
     this.#clocks.stop()
     this.#record = { ...this.#record, ...report }
     const why = error instanceof Error ? error.message : String(error)
@@ -362,7 +364,7 @@ export class Supervision {
   /** Order: the last byte, on disk; the end, journaled with its receipt; then everybody is told. */
   async #end(...events: ExecutionEvent[]): Promise<void> {
     this.#lease?.[Symbol.dispose]()
-    const transcript = this.#attended?.transcript ?? null
+    const transcript = this.#supervised?.transcript ?? null
     await transcript?.sync().catch((error: unknown) => this.#ports.broke(this.record, error))
     const ending = {
       use: this.#child?.use() ?? this.#record.use,

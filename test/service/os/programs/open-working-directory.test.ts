@@ -18,7 +18,7 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts"
 const stranger: RunAs = { uid: 4_000_001, gid: 4_000_001, user: null, home: "/", shell: "/bin/sh" }
 
 /** `open/inner` for everybody, `closed/inner` behind a closed door, and links to both. */
-function withPlaces() {
+function withDirectories() {
   const folder = temporaryFolder()
   chmodSync(folder.path, 0o755)
   for (const name of ["open", "closed"]) {
@@ -49,50 +49,54 @@ function openDirectories(): string[] {
 
 describe("a place that was judged", () => {
   test("stays the same directory when its name comes to mean another", async () => {
-    using places = withPlaces()
-    const place = judged(places.at("open/inner"))
+    using directories = withDirectories()
+    const place = judged(directories.at("open/inner"))
     if (!place.ok) throw new Error(place.failure.message)
     using directory = place.value
 
-    renameSync(places.at("open"), places.at("moved"))
-    renameSync(places.at("closed"), places.at("open"))
+    renameSync(directories.at("open"), directories.at("moved"))
+    renameSync(directories.at("closed"), directories.at("open"))
     const child = Bun.spawn(["cat", "file"], { cwd: directory.path, stdout: "pipe" })
 
-    expect(readFileSync(places.at("open/inner/file"), "utf8")).toBe("closed")
+    expect(readFileSync(directories.at("open/inner/file"), "utf8")).toBe("closed")
     expect(await child.stdout.text()).toBe("open")
   })
 
   test("is reached by no link, neither on the way nor at its end", () => {
-    using places = withPlaces()
+    using directories = withDirectories()
 
     for (const name of ["link-to-open", "link-to-open/inner", "open/inner/file"])
-      expect(judged(places.at(name))).toMatchObject({ failure: { errno: "ENOTDIR" } })
-    expect(judged(places.at("missing"))).toMatchObject({ failure: { errno: "ENOENT" } })
+      expect(judged(directories.at(name))).toMatchObject({ failure: { errno: "ENOTDIR" } })
+    expect(judged(directories.at("missing"))).toMatchObject({ failure: { errno: "ENOENT" } })
   })
 
   test("is one that its user could have come to", () => {
-    using places = withPlaces()
+    using directories = withDirectories()
 
-    const open = judged(places.at("open/inner"), stranger)
-    const closed = judged(places.at("closed/inner"), stranger)
+    const open = judged(directories.at("open/inner"), stranger)
+    const closed = judged(directories.at("closed/inner"), stranger)
 
     expect(open.ok).toBe(true)
     if (open.ok) open.value[Symbol.dispose]()
     expect(closed).toMatchObject({ failure: { errno: "EACCES" } })
-    expect(!closed.ok && closed.failure.message).toContain(`${places.at("closed")} is closed to`)
+    expect(!closed.ok && closed.failure.message).toContain(
+      `${directories.at("closed")} is closed to`,
+    )
   })
 
   test("is held by one descriptor, and by none once it was refused or let go", () => {
-    using places = withPlaces()
+    using directories = withDirectories()
     const before = openDirectories()
 
     for (const name of ["missing", "open/inner/file", "link-to-open/inner", "closed/inner"])
-      expect(judged(places.at(name), stranger).ok).toBe(false)
-    expect(judged(places.at("x".repeat(5000))).ok).toBe(false)
+      expect(judged(directories.at(name), stranger).ok).toBe(false)
+    expect(judged(directories.at("x".repeat(5000))).ok).toBe(false)
     expect(openDirectories()).toEqual(before)
 
-    const place = judged(places.at("open/inner"))
-    expect(openDirectories().toSorted()).toEqual([...before, places.at("open/inner")].toSorted())
+    const place = judged(directories.at("open/inner"))
+    expect(openDirectories().toSorted()).toEqual(
+      [...before, directories.at("open/inner")].toSorted(),
+    )
     if (place.ok) place.value[Symbol.dispose]()
     expect(openDirectories()).toEqual(before)
   })
@@ -100,11 +104,13 @@ describe("a place that was judged", () => {
 
 describe("a place about which there are no rules", () => {
   test("is named as it was asked for, through whatever links", () => {
-    using places = withPlaces()
-    const cwd = places.at("link-to-closed/inner")
+    using directories = withDirectories()
+    const cwd = directories.at("link-to-closed/inner")
 
     expect(unjudged(cwd)).toMatchObject({ ok: true, value: { path: cwd } })
-    expect(unjudged(places.at("missing"))).toMatchObject({ failure: { errno: "ENOENT" } })
-    expect(unjudged(places.at("open/inner/file"))).toMatchObject({ failure: { errno: "ENOTDIR" } })
+    expect(unjudged(directories.at("missing"))).toMatchObject({ failure: { errno: "ENOENT" } })
+    expect(unjudged(directories.at("open/inner/file"))).toMatchObject({
+      failure: { errno: "ENOTDIR" },
+    })
   })
 })

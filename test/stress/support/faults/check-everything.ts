@@ -6,7 +6,7 @@ import { until } from "../../../support/until.ts"
 import type { FaultPlan } from "./fault-plan.ts"
 import { finalRecord, listAll } from "./final-record.ts"
 import { contradictions } from "./invariants.ts"
-import type { Told, ToldExecution } from "./told.ts"
+import type { Observations, ObservedExecution } from "./observations.ts"
 import type { TriedService } from "./tried-service.ts"
 import { unmarkedDaemon } from "./work.ts"
 
@@ -17,13 +17,13 @@ const patienceMs = 40_000 // a gateway that died often is started again ever mor
 export async function checkEverything(
   plan: FaultPlan,
   tried: TriedService,
-  told: Told,
+  observed: Observations,
 ): Promise<string[]> {
   const list = () => listAll(tried.service).catch(() => null)
   const listed = await until("the service answers", list, patienceMs)
   const byKey = Map.groupBy(listed, ({ labels }) => labels["key"] ?? "")
   const wrong: string[] = []
-  for (const execution of told.executions) {
+  for (const execution of observed.executions) {
     const { key } = execution.planned
     const views = byKey.get(key) ?? []
     byKey.delete(key)
@@ -31,7 +31,7 @@ export async function checkEverything(
     for (const view of views) wrong.push(...(await onRecord(execution, view, tried)))
   }
   for (const key of byKey.keys()) wrong.push(`"${key}" is on the list, and nobody asked for it`)
-  wrong.push(...(await leftBehind(plan, tried, told, listed)))
+  wrong.push(...(await leftBehind(plan, tried, observed, listed)))
 
   const exitCode = await tried.end()
   if (exitCode !== 0) wrong.push(`the service exited with ${exitCode}`)
@@ -44,7 +44,7 @@ export async function checkEverything(
 
 /** Invariants 5, 6 and 7: what was told to exist does, once, and what was refused does not. */
 function onTheList(
-  { planned, ids, refusals }: ToldExecution,
+  { planned, ids, refusals }: ObservedExecution,
   views: ExecutionView[],
   tried: TriedService,
 ): string[] {
@@ -64,7 +64,7 @@ function onTheList(
 
 /** Invariants 1, 2 and 5, for one execution. */
 async function onRecord(
-  execution: ToldExecution,
+  execution: ObservedExecution,
   view: ExecutionView,
   tried: TriedService,
 ): Promise<string[]> {
@@ -82,15 +82,15 @@ async function onRecord(
 async function leftBehind(
   { nap }: FaultPlan,
   tried: TriedService,
-  told: Told,
+  observed: Observations,
   listed: ExecutionView[],
 ): Promise<string[]> {
   if (listed.some(({ state }) => state !== "ended")) return []
   const left = allPids().filter((pid) => isAlive(readStat(pid)) && commandOf(pid).endsWith(nap))
   for (const pid of left) process.kill(pid, "SIGKILL")
-  tried.orphans = Math.max(0, left.length - excusedOf(tried, told, listed))
+  tried.orphans = Math.max(0, left.length - excusedOf(tried, observed, listed))
   if (tried.orphans > 0) return [`left behind: ${left.join(", ")}`]
-  if (left.length > 0) told.happened(`left behind, as it may be: ${left.join(", ")}`)
+  if (left.length > 0) observed.happened(`left behind, as it may be: ${left.join(", ")}`)
   return expectNothingLeft(tried.service, "none").then(
     () => [],
     (error: unknown) => [String(error)],
@@ -101,11 +101,15 @@ async function leftBehind(
  * One that is told by nothing whose it is is ended when all who might have started it have; in
  * best-effort containment a keeper that dies before takes this knowledge with it.
  */
-function excusedOf({ generation }: TriedService, told: Told, listed: ExecutionView[]): number {
+function excusedOf(
+  { generation }: TriedService,
+  observed: Observations,
+  listed: ExecutionView[],
+): number {
   if (listed.some(({ containment }) => containment !== "best-effort")) return 0
-  const isExcused = (one: ToldExecution) =>
+  const isExcused = (one: ObservedExecution) =>
     one.planned.work.name === unmarkedDaemon && one.generation < generation
-  return told.executions.filter(isExcused).length
+  return observed.executions.filter(isExcused).length
 }
 
 function commandOf(pid: number): string {

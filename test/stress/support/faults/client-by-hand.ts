@@ -1,17 +1,17 @@
 import type { ReceivedOutput } from "../../../support/received-output.ts"
 import { StreamClient } from "../../../support/stream-client.ts"
-import { type Account, type ToldExecution, ToldOutput } from "./told.ts"
+import { type Account, type ObservedExecution, ObservedOutput } from "./observations.ts"
 
 const retryMs = 20
 
 /** Asks for an execution and follows it to its end, as a stranger's program would. */
-export async function ownByHand(url: string, told: ToldExecution): Promise<void> {
-  const account = told.account("its owner, by hand")
+export async function ownByHand(url: string, observed: ObservedExecution): Promise<void> {
+  const account = observed.account("its owner, by hand")
   const outputs = new OneOutput(account)
-  while (account.end === null && !told.isOver) {
+  while (account.end === null && !observed.isOver) {
     const client = new StreamClient(url, outputs)
     const isOver = await Promise.race([
-      converse(client, told, account).catch(() => false),
+      converse(client, observed, account).catch(() => false),
       client.closed.then(() => false),
     ])
     client.cut()
@@ -24,30 +24,30 @@ export async function ownByHand(url: string, told: ToldExecution): Promise<void>
 /** One connection's worth; true when there is nothing more to hear. */
 async function converse(
   client: StreamClient,
-  told: ToldExecution,
+  observed: ObservedExecution,
   account: Account,
 ): Promise<boolean> {
   await client.greeting
-  const { key, work, encoding } = told.planned
-  const [id] = told.ids
+  const { key, work, encoding } = observed.planned
+  const [id] = observed.ids
   if (id === undefined) {
     const request = { ...work.request, encoding, labels: { key }, idempotency_key: key }
     const reason = await client.call("execute", request).then(
       ({ execution_id }) => {
-        told.answered(execution_id)
+        observed.answered(execution_id)
         return null
       },
       (error: unknown) => reasonOf(error),
     )
     if (reason !== null) {
-      told.refused(reason)
+      observed.refused(reason)
       return reason !== "DISK_FULL"
     }
   } else {
     const role = work.request.on_disconnect === "cancel" ? "driver" : "observer"
     await client.attach({ execution_id: id, encoding, role })
   }
-  while (account.end === null && !told.isOver) await Bun.sleep(5)
+  while (account.end === null && !observed.isOver) await Bun.sleep(5)
   return true
 }
 
@@ -58,11 +58,11 @@ function reasonOf(error: unknown): string {
 
 /** Whatever comes is about the one execution that this client knows. */
 class OneOutput extends Map<string, ReceivedOutput> {
-  readonly output: ToldOutput
+  readonly output: ObservedOutput
 
   constructor(account: Account) {
     super()
-    this.output = new ToldOutput(account)
+    this.output = new ObservedOutput(account)
   }
 
   override get(): ReceivedOutput {

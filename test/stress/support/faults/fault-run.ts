@@ -6,7 +6,7 @@ import { ownByHand } from "./client-by-hand.ts"
 import { describePlan, type FaultPlan, type PlannedExecution } from "./fault-plan.ts"
 import { listAll } from "./final-record.ts"
 import { observe, ownByLibrary, reconnectingClient } from "./library-client.ts"
-import { Told, type ToldExecution } from "./told.ts"
+import { Observations, type ObservedExecution } from "./observations.ts"
 import { TriedService } from "./tried-service.ts"
 
 export type FaultRun = {
@@ -26,36 +26,36 @@ const stallMs = 600
 
 /** Carries out a plan, and holds what clients were told against what is on record in the end. */
 export async function runFaults(plan: FaultPlan, containment: ContainmentMode): Promise<FaultRun> {
-  const told = new Told()
-  await using tried = await TriedService.start(plan, containment, told)
+  const observed = new Observations()
+  await using tried = await TriedService.start(plan, containment, observed)
   const clients = Array.from({ length: 3 }, () => reconnectingClient(tried.network.url))
   const violations: string[] = []
   const ended = Promise.all([
-    suffer(plan, tried, told),
-    ...plan.executions.map((one, index) => carryOut(one, tried, told, clients, index)),
+    suffer(plan, tried, observed),
+    ...plan.executions.map((one, index) => carryOut(one, tried, observed, clients, index)),
   ])
   const late = Bun.sleep(patienceMs).then(() => "late" as const)
   const outcome = await Promise.race([ended, late]).catch((error: unknown) => error)
   if (outcome === "late") {
-    violations.push(`not over after ${patienceMs} ms: ${unfinished(told)}`)
-    told.happened("the record at that time:")
+    violations.push(`not over after ${patienceMs} ms: ${unfinished(observed)}`)
+    observed.happened("the record at that time:")
     const listed = await listAll(tried.service).catch(() => [])
     for (const { labels, state, ended_at, bytes } of listed) {
-      told.happened(`  "${labels["key"]}" ${state} ${ended_at} ${JSON.stringify(bytes)}`)
+      observed.happened(`  "${labels["key"]}" ${state} ${ended_at} ${JSON.stringify(bytes)}`)
     }
   } else if (outcome instanceof Error) violations.push(`a client failed: ${outcome.stack}`)
-  told.isOver = true
+  observed.isOver = true
   await Promise.all(clients.map((client) => client.close()))
 
-  const wrong = checkEverything(plan, tried, told)
+  const wrong = checkEverything(plan, tried, observed)
   violations.push(
     ...(await wrong.catch((error: unknown) => [`the check failed: ${String(error)}`])),
   )
   return {
     violations,
-    story: [...describePlan(plan), ...told.story],
-    executions: told.executions.length,
-    bytes: told.executions.flatMap(({ accounts }) => accounts).reduce(addBytes, 0),
+    story: [...describePlan(plan), ...observed.story],
+    executions: observed.executions.length,
+    bytes: observed.executions.flatMap(({ accounts }) => accounts).reduce(addBytes, 0),
     connections: tried.network.connections,
     peakMb: tried.peakMb,
     orphans: tried.orphans,
@@ -66,10 +66,10 @@ function addBytes(sum: number, { position }: { position: number }): number {
   return sum + position
 }
 
-async function suffer(plan: FaultPlan, tried: TriedService, told: Told): Promise<void> {
+async function suffer(plan: FaultPlan, tried: TriedService, observed: Observations): Promise<void> {
   const underWay: Promise<void>[] = []
   for (const fault of plan.faults) {
-    await untilFacts(told, told.facts + fault.afterFacts)
+    await untilFacts(observed, observed.facts + fault.afterFacts)
     const { afterFacts: _, ...act } = fault
     const suffered = tried.suffer(act)
     // One that lasts goes on beside the next; only a keeper must be back before anything else.
@@ -80,23 +80,23 @@ async function suffer(plan: FaultPlan, tried: TriedService, told: Told): Promise
 }
 
 /** Or until nothing more seems to come. */
-async function untilFacts(told: Told, wanted: number): Promise<void> {
-  let [seen, sinceMs] = [told.facts, performance.now()]
-  while (told.facts < wanted && performance.now() - sinceMs < stallMs) {
+async function untilFacts(observed: Observations, wanted: number): Promise<void> {
+  let [seen, sinceMs] = [observed.facts, performance.now()]
+  while (observed.facts < wanted && performance.now() - sinceMs < stallMs) {
     await Bun.sleep(2)
-    if (told.facts !== seen) [seen, sinceMs] = [told.facts, performance.now()]
+    if (observed.facts !== seen) [seen, sinceMs] = [observed.facts, performance.now()]
   }
 }
 
 async function carryOut(
   planned: PlannedExecution,
   tried: TriedService,
-  told: Told,
+  observed: Observations,
   clients: Client[],
   index: number,
 ): Promise<void> {
-  await untilFacts(told, planned.afterFacts)
-  const execution = told.asks(planned, tried.generation)
+  await untilFacts(observed, planned.afterFacts)
+  const execution = observed.asks(planned, tried.generation)
   const client = clients[index % clients.length]
   const observer = clients[(index + 1) % clients.length]
   if (client === undefined || observer === undefined) throw new Error("there are no clients")
@@ -112,7 +112,7 @@ async function carryOut(
 
 async function observeOnceKnown(
   client: Client,
-  execution: ToldExecution,
+  execution: ObservedExecution,
   encoding: "utf8" | "base64" | "binary",
   owned: Promise<void>,
 ): Promise<void> {
@@ -122,8 +122,8 @@ async function observeOnceKnown(
   if (isThere) await observe(client, execution, encoding)
 }
 
-function unfinished(told: Told): string {
-  const open = told.executions.flatMap(({ accounts, planned }) =>
+function unfinished(observed: Observations): string {
+  const open = observed.executions.flatMap(({ accounts, planned }) =>
     accounts
       .filter(({ end }) => end === null)
       .map(({ who }) => who)

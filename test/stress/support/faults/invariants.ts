@@ -1,7 +1,7 @@
 import type { StreamName } from "../../../../src/execution/record.ts"
 import type { Completed } from "../../../../src/protocol/notifications.ts"
 import { type FinalRecord, streamNumbers } from "./final-record.ts"
-import type { Account, ToldExecution } from "./told.ts"
+import type { Account, ObservedExecution } from "./observations.ts"
 import type { Work } from "./work.ts"
 
 const lineEnd = 10
@@ -11,24 +11,28 @@ export type Interference = { keeperDied: boolean; diskWasFull: boolean }
 
 /** Everything about one execution in which the record contradicts what was told, or itself. */
 export function contradictions(
-  told: ToldExecution,
+  observed: ObservedExecution,
   record: FinalRecord,
   interference: Interference,
 ): string[] {
   const wrong = [
-    ...endOf(told, record, interference),
-    ...outputOf(told, record, interference),
+    ...endOf(observed, record, interference),
+    ...outputOf(observed, record, interference),
     ...attestation(record, interference),
-    ...told.accounts.flatMap((account) => [
+    ...observed.accounts.flatMap((account) => [
       ...againstRecord(account, record),
-      ...gapsOf(account, told.planned.work.writes),
+      ...gapsOf(account, observed.planned.work.writes),
     ]),
   ]
-  return wrong.map((one) => `"${told.planned.key}" (${record.view.execution_id}): ${one}`)
+  return wrong.map((one) => `"${observed.planned.key}" (${record.view.execution_id}): ${one}`)
 }
 
 /** Invariants 2 and 5: an end, with a cause, that nobody made up. */
-function endOf(told: ToldExecution, { view }: FinalRecord, interference: Interference): string[] {
+function endOf(
+  observed: ObservedExecution,
+  { view }: FinalRecord,
+  interference: Interference,
+): string[] {
   const { ending, state } = view
   if (state !== "ended" || ending === null) return [`it is ${state}, and will be for ever`]
   const how = JSON.stringify(ending)
@@ -41,15 +45,15 @@ function endOf(told: ToldExecution, { view }: FinalRecord, interference: Interfe
     }
     case "stopped":
       if (ending.cause === "disk-full" && interference.diskWasFull) return []
-      return asPlanned(told, view)
+      return asPlanned(observed, view)
     case "exited":
     case "signaled":
     case "failed-to-start":
-      return asPlanned(told, view)
+      return asPlanned(observed, view)
   }
 }
 
-function asPlanned({ planned }: ToldExecution, { ending }: FinalRecord["view"]): string[] {
+function asPlanned({ planned }: ObservedExecution, { ending }: FinalRecord["view"]): string[] {
   const isAsPlanned =
     typeof planned.work.ending === "object" && Bun.deepMatch(planned.work.ending, { ...ending })
   const wanted = JSON.stringify(planned.work.ending)
@@ -58,7 +62,7 @@ function asPlanned({ planned }: ToldExecution, { ending }: FinalRecord["view"]):
 
 /** Invariant 1: bytes out of the transcript are the bytes the child wrote. */
 function outputOf(
-  { planned, inputTaken }: ToldExecution,
+  { planned, inputTaken }: ObservedExecution,
   record: FinalRecord,
   { diskWasFull }: Interference,
 ): string[] {
@@ -150,10 +154,10 @@ function gapsOf({ who, gaps }: Account, { stdout }: Work["writes"]): string[] {
   })
 }
 
-function againstEnd(account: Account, told: Completed, view: FinalRecord["view"]): string[] {
-  const { outcome, exit_code, signal, cause, reason, bytes, lines, dropped, hashes } = told
+function againstEnd(account: Account, observed: Completed, view: FinalRecord["view"]): string[] {
+  const { outcome, exit_code, signal, cause, reason, bytes, lines, dropped, hashes } = observed
   const ending = { outcome, exit_code, signal, cause, reason }
-  const facts = { ending, bytes, lines, dropped, hashes, survivors: told.survivors }
+  const facts = { ending, bytes, lines, dropped, hashes, survivors: observed.survivors }
   const wrong = Object.entries(facts).flatMap(([name, fact]) => {
     const final = new Map<string, unknown>(Object.entries(view)).get(name)
     if (Bun.deepEquals(fact, final)) return []

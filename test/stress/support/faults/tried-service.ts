@@ -7,7 +7,7 @@ import { SmallDisk } from "../../../support/small-disk.ts"
 import { temporaryFolder } from "../../../support/temporary-folder.ts"
 import { until } from "../../../support/until.ts"
 import type { Fault, FaultPlan } from "./fault-plan.ts"
-import type { Told } from "./told.ts"
+import type { Observations } from "./observations.ts"
 import { UnreliableNetwork } from "./unreliable-network.ts"
 import { WallClock } from "./wall-clock.ts"
 
@@ -33,7 +33,7 @@ export class TriedService implements AsyncDisposable {
   wasDiskFull = false
   isDiskFull = false
   readonly #owned: DisposableStack
-  readonly #told: Told
+  readonly #observed: Observations
   readonly #clock: WallClock | null
   readonly #disk: SmallDisk | null
   readonly #start: () => Promise<Service>
@@ -41,7 +41,7 @@ export class TriedService implements AsyncDisposable {
 
   private constructor(parts: {
     owned: DisposableStack
-    told: Told
+    observed: Observations
     network: UnreliableNetwork
     clock: WallClock | null
     disk: SmallDisk | null
@@ -49,7 +49,7 @@ export class TriedService implements AsyncDisposable {
     service: Service
   }) {
     this.#owned = parts.owned
-    this.#told = parts.told
+    this.#observed = parts.observed
     this.network = parts.network
     this.#clock = parts.clock
     this.#disk = parts.disk
@@ -60,7 +60,7 @@ export class TriedService implements AsyncDisposable {
   static async start(
     plan: FaultPlan,
     containment: ContainmentMode,
-    told: Told,
+    observed: Observations,
   ): Promise<TriedService> {
     const has = (kind: Fault["kind"]) => plan.faults.some((fault) => fault.kind === kind)
     using stack = new DisposableStack()
@@ -77,7 +77,7 @@ export class TriedService implements AsyncDisposable {
     const service = await start()
     const network = stack.use(await UnreliableNetwork.before(port))
     const owned = stack.move()
-    return new TriedService({ owned, told, network, clock, disk, start, service })
+    return new TriedService({ owned, observed, network, clock, disk, start, service })
   }
 
   get service(): Service {
@@ -86,7 +86,7 @@ export class TriedService implements AsyncDisposable {
 
   /** Carries out a fault, to its end. */
   async suffer(fault: Fault): Promise<void> {
-    this.#told.happened(`FAULT ${JSON.stringify(fault)}`)
+    this.#observed.happened(`FAULT ${JSON.stringify(fault)}`)
     switch (fault.kind) {
       case "kill-gateway":
         return this.#signalGateway("SIGKILL")
@@ -150,7 +150,7 @@ export class TriedService implements AsyncDisposable {
     if (one === null) return
     process.kill(one.pid, "SIGSTOP")
     await Bun.sleep(ms)
-    this.#told.happened(`the stopped process ${one.pid} may go on`)
+    this.#observed.happened(`the stopped process ${one.pid} may go on`)
     if (isStillThere(one)) process.kill(one.pid, "SIGCONT")
   }
 
@@ -168,13 +168,13 @@ export class TriedService implements AsyncDisposable {
       await until("the gateway is gone", () => !existsSync(`/proc/${gateway.pid}`), 30_000)
     }
     this.#service = await until("the service can be started again", () => this.#tryToStart())
-    this.#told.happened("the service is back")
+    this.#observed.happened("the service is back")
   }
 
   async #tryToStart(): Promise<Service | null> {
     const wasDiskFull = this.isDiskFull
     return this.#start().catch((error: unknown) => {
-      this.#told.happened(String(error))
+      this.#observed.happened(String(error))
       if (wasDiskFull && /is full/.test(String(error))) return null
       throw error
     })
@@ -187,7 +187,7 @@ export class TriedService implements AsyncDisposable {
     await Bun.sleep(ms)
     this.#disk?.empty()
     this.isDiskFull = false
-    this.#told.happened("the disk has room again")
+    this.#observed.happened("the disk has room again")
   }
 
   #readLog(): void {

@@ -4,8 +4,8 @@ import { type ReceivedChunk, ReceivedOutput } from "../../../support/received-ou
 import type { PlannedExecution } from "./fault-plan.ts"
 
 /** All that clients were told in a run, in its order. The record must not contradict any of it. */
-export class Told {
-  readonly executions: ToldExecution[] = []
+export class Observations {
+  readonly executions: ObservedExecution[] = []
   readonly story: string[] = []
   /** Nobody listens any more. */
   isOver = false
@@ -28,14 +28,14 @@ export class Told {
     this.story.push(`${seconds.padStart(8)} s  ${text}`)
   }
 
-  asks(planned: PlannedExecution, generation: number): ToldExecution {
-    const execution = new ToldExecution(planned, generation, this)
+  asks(planned: PlannedExecution, generation: number): ObservedExecution {
+    const execution = new ObservedExecution(planned, generation, this)
     this.executions.push(execution)
     return execution
   }
 }
 
-export class ToldExecution {
+export class ObservedExecution {
   readonly planned: PlannedExecution
   /** How many keepers there had been when it was first asked for. */
   readonly generation: number
@@ -44,35 +44,35 @@ export class ToldExecution {
   readonly ids = new Set<string>()
   /** Bytes of input that the service said the child has taken. */
   inputTaken = 0
-  readonly #told: Told
+  readonly #observed: Observations
 
-  constructor(planned: PlannedExecution, generation: number, told: Told) {
+  constructor(planned: PlannedExecution, generation: number, observed: Observations) {
     this.planned = planned
     this.generation = generation
-    this.#told = told
+    this.#observed = observed
   }
 
   get isOver(): boolean {
-    return this.#told.isOver
+    return this.#observed.isOver
   }
 
   answered(id: string): void {
     if (this.ids.has(id)) return
     this.ids.add(id)
-    this.#told.fact(`"${this.planned.key}" is ${id}`)
+    this.#observed.fact(`"${this.planned.key}" is ${id}`)
   }
 
   refused(reason: string): void {
     this.refusals.push(reason)
-    this.#told.fact(`"${this.planned.key}" is refused: ${reason}`)
+    this.#observed.fact(`"${this.planned.key}" is refused: ${reason}`)
   }
 
   did(what: string): void {
-    this.#told.fact(`"${this.planned.key}": ${what}`)
+    this.#observed.fact(`"${this.planned.key}": ${what}`)
   }
 
   account(who: string): Account {
-    const account = new Account(`"${this.planned.key}" for ${who}`, this.#told)
+    const account = new Account(`"${this.planned.key}" for ${who}`, this.#observed)
     this.accounts.push(account)
     return account
   }
@@ -93,11 +93,11 @@ export class Account {
   end: Completed | null = null
   /** Output bytes of both streams, had or missed. */
   position = 0
-  readonly #told: Told
+  readonly #observed: Observations
 
-  constructor(who: string, told: Told) {
+  constructor(who: string, observed: Observations) {
     this.who = who
-    this.#told = told
+    this.#observed = observed
   }
 
   took(stream: StreamName, bytes: Uint8Array): void {
@@ -107,14 +107,14 @@ export class Account {
     this.position += bytes.length
     const isFirst = before === 0
     const passed = Math.floor(this.position / factEveryBytes) > Math.floor(before / factEveryBytes)
-    if (isFirst || passed) this.#told.fact()
+    if (isFirst || passed) this.#observed.fact()
   }
 
   missed(bytes: number, lines: number): void {
     this.#expectNotOver("a gap")
     this.gaps.push({ at: this.position, bytes, lines })
     this.position += bytes
-    this.#told.fact(`${this.who}: a gap of ${bytes} bytes`)
+    this.#observed.fact(`${this.who}: a gap of ${bytes} bytes`)
   }
 
   ended(completed: Completed): void {
@@ -122,7 +122,7 @@ export class Account {
     this.end = completed
     const { outcome, exit_code, signal, cause, reason } = completed
     const how = [exit_code, signal, cause, reason].filter((one) => one !== null).join(", ")
-    this.#told.fact(`${this.who}: ended, ${outcome} ${how}`)
+    this.#observed.fact(`${this.who}: ended, ${outcome} ${how}`)
   }
 
   #expectNotOver(what: string): void {
@@ -131,7 +131,7 @@ export class Account {
 }
 
 /** The output of a client that speaks by hand: a broken connection is no end of it. */
-export class ToldOutput extends ReceivedOutput {
+export class ObservedOutput extends ReceivedOutput {
   readonly account: Account
 
   constructor(account: Account) {
