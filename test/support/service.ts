@@ -27,6 +27,8 @@ export type ServiceOptions = {
   cwd?: string
 }
 
+const endMs = 30_000
+
 const Lock = z.object({ pid: z.int() })
 const Trees = z.object({ gateway: z.object({ pid: z.int() }).nullable() })
 
@@ -112,11 +114,22 @@ export class Service implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       this.#process.kill("SIGTERM")
-      await this.#process.exited
+      await this.#gone()
     }
     if (!this.#ownsStateDir) return
     removeCgroupBase(this.stateDir)
     rmSync(this.stateDir, { recursive: true, force: true })
+  }
+
+  /** One that does not end, or whose wrapper does not, must not keep a failed test from failing. */
+  async #gone(): Promise<void> {
+    const limit = AbortSignal.timeout(endMs)
+    const late = Promise.withResolvers<"late">()
+    limit.addEventListener("abort", () => late.resolve("late"), { once: true })
+    if ((await Promise.race([this.#process.exited, late.promise])) !== "late") return
+    this.#process.kill("SIGKILL")
+    await this.#process.exited
+    throw new Error(`the service did not end within ${endMs} ms of SIGTERM`)
   }
 
   #hear(line: string): void {
