@@ -12,7 +12,7 @@ import type { Call } from "./call.ts"
 import { ShownBytes } from "./run.ts"
 import { executionId, reply, type ToolReply, tool } from "./tool.ts"
 
-const Arguments = z.object({
+const Arguments = z.strictObject({
   execution_id: executionId,
   from: z
     .string()
