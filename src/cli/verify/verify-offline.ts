@@ -7,9 +7,9 @@ import {
   type Verdict as TranscriptVerdict,
 } from "../../execution/verdict.ts"
 import { openJournalReader } from "../../service/storage/journal/journal-reader.ts"
+import type { StatePaths } from "../../service/storage/state-paths.ts"
 import { verifyTranscript } from "../../service/storage/transcript/read/verify.ts"
 import { filesOf, type TranscriptFiles } from "../../service/storage/transcript/segment-files.ts"
-import type { StatePaths } from "../connect/address.ts"
 import { CommandFailure } from "../failure.ts"
 import { checkReceipt, type Keys } from "./check-receipt.ts"
 import { type Verdict, verdictOf } from "./verdict.ts"

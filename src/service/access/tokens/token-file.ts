@@ -8,7 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
 import { z } from "zod"
 import { errnoOf, isErrno } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
@@ -136,8 +136,4 @@ function unwritable(path: string, errno: string): TokenFileFailure {
     `The tokens in ${path} cannot be written (${errno}), and are as they were. ` +
     "Look at the disk, and at whom the directory belongs to. Removing the file ends all tokens."
   return { kind: "unwritable", message }
-}
-
-export function tokenFilePath(stateDirectory: string): string {
-  return join(stateDirectory, "tokens.json")
 }

@@ -243,7 +243,7 @@ function readyLine(port: number | null, config: Config, state: StateDirectory): 
   const [host = "127.0.0.1"] = config.hosts
   const scheme = config.tlsCert === null ? "ws" : "wss"
   const where =
-    port === null ? `unix:${state.socketPath}` : `${scheme}://${hostInUrl(host)}:${port}/ws/mcp`
+    port === null ? `unix:${state.paths.socket}` : `${scheme}://${hostInUrl(host)}:${port}/ws/mcp`
   return `cc-executor: listening on ${where} (state in ${state.path})`
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { z } from "zod"
 import { ExecutionId } from "../../../execution/id.ts"
 import { ProcessIdentity } from "../../../execution/record.ts"
 import { isErrno } from "../../../lib/errno.ts"
+import { statePathsIn } from "../../storage/state-paths.ts"
 import { bootId, readStat } from "../proc.ts"
 import type { Containment } from "./containment.ts"
 import type { Forest } from "./forest.ts"
@@ -21,13 +21,11 @@ const TreeMemory = z.object({
 })
 export type TreeMemory = z.infer<typeof TreeMemory>
 
-const fileName = "trees.json"
-
 /** Null when there is none, or when it speaks of another boot or pid namespace. */
 export function readTreeMemory(stateDir: string): TreeMemory | null {
   let text: string
   try {
-    text = readFileSync(join(stateDir, fileName), "utf8")
+    text = readFileSync(statePathsIn(stateDir).trees, "utf8")
   } catch (error) {
     if (isErrno(error, "ENOENT")) return null
     throw error
@@ -37,7 +35,7 @@ export function readTreeMemory(stateDir: string): TreeMemory | null {
 }
 
 export function writeTreeMemory(stateDir: string, memory: Omit<TreeMemory, "world">): void {
-  const path = join(stateDir, fileName)
+  const path = statePathsIn(stateDir).trees
   const text = JSON.stringify({ world: thisWorld(), ...memory } satisfies TreeMemory)
   try {
     writeFileSync(`${path}.new`, text, { mode: 0o600 })
