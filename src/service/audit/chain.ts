@@ -1,3 +1,4 @@
+import { lineEnd } from "../../lib/line-ends.ts"
 import { AuditNote } from "../../protocol/audit-entry.ts"
 
 /** A place in the chain: the next line continues it. */
@@ -6,7 +7,6 @@ export type Link = { number: number; hash: string }
 /** What comes before the first line of all. */
 export const origin: Link = { number: 0, hash: "0".repeat(64) }
 
-export const newline = 0x0a
 const hashLength = 64
 const beforeHash = ',"hash":"'
 const afterHash = '"}'
@@ -51,7 +51,7 @@ export function readLine(bytes: Uint8Array): ReadLine | null {
 export function splitLines(bytes: Uint8Array): { lines: Uint8Array[]; rest: Uint8Array } {
   const lines: Uint8Array[] = []
   let start = 0
-  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, start)) {
+  for (let at = bytes.indexOf(lineEnd); at >= 0; at = bytes.indexOf(lineEnd, start)) {
     lines.push(bytes.subarray(start, at))
     start = at + 1
   }

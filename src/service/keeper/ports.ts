@@ -31,14 +31,6 @@ export interface Clock {
   after(delayMs: number, run: () => void): Disposable
 }
 
-/** Events: a fixed message, facts as fields. */
-export interface Log {
-  debug(facts: Record<string, unknown>, event: string): void
-  info(facts: Record<string, unknown>, event: string): void
-  warn(facts: Record<string, unknown>, event: string): void
-  error(facts: Record<string, unknown>, event: string): void
-}
-
 // --- processes ---------------------------------------------------------------------------------
 
 export type Launch = {

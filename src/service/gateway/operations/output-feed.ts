@@ -1,4 +1,5 @@
 import { type ExecutionRecord, hasEnded, type StreamName } from "../../../execution/record.ts"
+import { lineEnd } from "../../../lib/line-ends.ts"
 import { failure } from "../../../protocol/failure.ts"
 import type { Caller } from "../../access/caller.ts"
 import { noLongerGood } from "../../access/permission.ts"
@@ -17,7 +18,6 @@ import { type WholeText, wholeText } from "./whole-text.ts"
 
 const nothing = new Uint8Array(0)
 const mostStates = 100
-const lineEnd = 0x0a
 
 type Held = Record<StreamName, Uint8Array>
 type OutputPiece = Omit<Piece, "next">

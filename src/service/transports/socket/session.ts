@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises"
 import { z } from "zod"
 import type { ExecutionRecord } from "../../../execution/record.ts"
+import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
@@ -20,18 +21,12 @@ import type { MessageRateLimiter } from "./message-rate-limiter.ts"
 import { answerMethod, type Reply, type SessionScope } from "./session-methods.ts"
 import type { Subscription } from "./subscription.ts"
 
-export type SessionLog = {
-  debug(facts: Record<string, unknown>, event: string): void
-  warn(facts: Record<string, unknown>, event: string): void
-  error(facts: Record<string, unknown>, event: string): void
-}
-
 export type SessionOptions = {
   id: string
   caller: Caller
   operations: Operations
   connection: Connection
-  log: SessionLog
+  log: Log
   refusals: Refusals
   /** Text of so many characters was made and sent. */
   reportGarbage: (length: number) => void

@@ -3,6 +3,7 @@ import {
   retainedBytes,
   type StreamName,
 } from "../../../../execution/record.ts"
+import { lineEnd } from "../../../../lib/line-ends.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
@@ -26,7 +27,6 @@ export type NewestWanted = {
   stream: StreamName | null
 }
 
-const lineEnd = 0x0a
 /** Of one stream, behind how much of the other it is looked for. */
 const farthestBytes = [1, 16, 64].map((mebibytes) => mebibytes * 1024 * 1024)
 
