@@ -147,7 +147,7 @@ export interface TranscriptWriter {
   discard(bytes: Uint8Array): void
   /** Whether a further append would exceed the budget and have to forget something. */
   isFull(): boolean
-  /** Forgets whole segments before the place; answers what is now the oldest kept. */
+  /** Forgets whole segments before the place; the newest too, when that is full and all taken. */
   forgetBefore(place: Position): void
   hashes(): TranscriptHashes
   handOver(): HandedTranscript
