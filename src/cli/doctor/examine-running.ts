@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
+import { parseJson } from "../../lib/parse-json.ts"
 import { HealthReport } from "../../protocol/health-report.ts"
-import { parseJson } from "../../protocol/parse-json.ts"
 import { listensOn } from "../../service/os/network/tcp-table.ts"
 import type { StatePaths } from "../../service/storage/state-paths.ts"
 import { type Answer, ask, unreadinessIn } from "../connect/ask.ts"

@@ -1,5 +1,5 @@
 import * as fs from "node:fs"
-import { errnoOf } from "../../lib/errno.ts"
+import { errnoOf, messageOf } from "../../lib/errno.ts"
 import type { Log } from "../../lib/log.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { type AuditNote, FileBegan } from "../../protocol/audit-entry.ts"
@@ -25,7 +25,7 @@ export function openAuditLog(
   try {
     return ok(new AuditLog(settings, clock, log))
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return fail(`The audit trail in ${settings.directory} cannot be written: ${why}.`)
   }
 }

@@ -1,4 +1,5 @@
 import { lineEnd } from "../../lib/line-ends.ts"
+import { tryParseJson } from "../../lib/parse-json.ts"
 import { AuditNote } from "../../protocol/audit-entry.ts"
 
 /** A place in the chain: the next line continues it. */
@@ -59,11 +60,6 @@ export function splitLines(bytes: Uint8Array): { lines: Uint8Array[]; rest: Uint
 }
 
 function parseObject(text: string): object | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" ? value : null
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
+  const value = tryParseJson(text)
+  return typeof value === "object" ? value : null
 }

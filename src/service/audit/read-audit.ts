@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
 import { lineEnd } from "../../lib/line-ends.ts"
+import { tryParseJson } from "../../lib/parse-json.ts"
 import { AuditEntry } from "../../protocol/audit-entry.ts"
 import { type AuditFile, auditFiles, mostLineBytes } from "./audit-files.ts"
 import { splitLines } from "./chain.ts"
@@ -145,10 +146,5 @@ function sizeOf(file: AuditFile): number {
 }
 
 function parseEntry(text: string): AuditEntry | null {
-  try {
-    return AuditEntry.safeParse(JSON.parse(text)).data ?? null
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
+  return AuditEntry.safeParse(tryParseJson(text)).data ?? null
 }

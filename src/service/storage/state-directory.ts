@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs"
 import { dirname } from "node:path"
-import { isErrno } from "../../lib/errno.ts"
+import { isErrno, messageOf } from "../../lib/errno.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { type StatePaths, statePathsIn } from "./state-paths.ts"
 import { migrateState } from "./state-schema.ts"
@@ -48,7 +48,7 @@ export function openStateDirectory(
     chmodSync(path, 0o700)
     lockFd = handedLockFd ?? openSync(paths.lock, "a+", 0o600)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return fail(
       `The state directory ${path} cannot be used: ${why}. ` +
         "Choose another one with --state-dir, or make it writable for this user.",
@@ -77,7 +77,7 @@ export function openStateDirectory(
     directory.restoreBallast()
   } catch (error) {
     giveUp()
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return fail(`The state directory ${path} cannot be written: ${why}.`)
   }
   return ok(directory)

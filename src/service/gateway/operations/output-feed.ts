@@ -1,4 +1,5 @@
 import { type ExecutionRecord, hasEnded, type StreamName } from "../../../execution/record.ts"
+import { messageOf } from "../../../lib/errno.ts"
 import { lineEnd } from "../../../lib/line-ends.ts"
 import { failure } from "../../../protocol/failure.ts"
 import type { Caller } from "../../access/caller.ts"
@@ -107,7 +108,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
       return this.#next(form, mostBytes)
     } catch (error) {
       // What the disk says of one transcript is the affair of its readers alone.
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       return this.#fail(failure("INTERNAL", `The transcript could not be read: ${why}.`))
     }
   }

@@ -2,6 +2,7 @@ import type { HandedExecution } from "../../../execution/handover.ts"
 import type { ExecutionRecord, Position } from "../../../execution/record.ts"
 import type { TerminalSize } from "../../../execution/spec.ts"
 import { type ExecutionEvent, transition } from "../../../execution/state.ts"
+import { messageOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { type Failure, failure, withDetails } from "../../../protocol/failure.ts"
 import type { InputResult } from "../../../protocol/methods.ts"
@@ -262,7 +263,7 @@ export class Supervision implements Steered {
     await this.#supervised?.recorder?.abandon()
     this.#clocks.stop()
     this.#record = { ...this.#record, ...report }
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     await this.#end({ kind: "lost", reason: `internal: ${why}` }).catch(told)
     this.#ended.resolve(this.record)
   }

@@ -3,7 +3,7 @@ import type { ProcessIdentity } from "../../../execution/record.ts"
 import type { RunAs } from "../../../execution/run-as.ts"
 import type { TerminalSize } from "../../../execution/spec.ts"
 import type { Exit } from "../../../execution/state.ts"
-import { errnoOf, isErrno } from "../../../lib/errno.ts"
+import { errnoOf, isErrno, messageOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Child, Launch, SpawnFailure } from "../../keeper/ports.ts"
 import { makePipe } from "../libc.ts"
@@ -202,8 +202,4 @@ function cpuOf(subprocess: Bun.Subprocess): CpuUse | null {
   const cpu = subprocess.resourceUsage()?.cpuTime
   if (cpu === undefined) return null
   return { cpuUserMs: Number(cpu.user) / 1000, cpuSystemMs: Number(cpu.system) / 1000 }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

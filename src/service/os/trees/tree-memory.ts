@@ -3,6 +3,7 @@ import { z } from "zod"
 import { ExecutionId } from "../../../execution/id.ts"
 import { ProcessIdentity } from "../../../execution/record.ts"
 import { isErrno } from "../../../lib/errno.ts"
+import { tryParseJson } from "../../../lib/parse-json.ts"
 import { statePathsIn } from "../../storage/state-paths.ts"
 import { bootId, readStat } from "../proc.ts"
 import type { Containment } from "./containment.ts"
@@ -30,7 +31,8 @@ export function readTreeMemory(stateDir: string): TreeMemory | null {
     if (isErrno(error, "ENOENT")) return null
     throw error
   }
-  const memory = TreeMemory.safeParse(parseJson(text))
+  // One that a crash has cut short is as good as none.
+  const memory = TreeMemory.safeParse(tryParseJson(text))
   return memory.success && memory.data.world === thisWorld() ? memory.data : null
 }
 
@@ -48,14 +50,6 @@ export function writeTreeMemory(stateDir: string, memory: Omit<TreeMemory, "worl
 
 function thisWorld(): string {
   return `${bootId()} ${readlinkSync("/proc/self/ns/pid")}`
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null // cut short by a crash: as good as none
-  }
 }
 
 /** Writes down who was seen in which tree, for whoever must end them should the keeper die. */

@@ -1,9 +1,9 @@
 import { type JSONRPCMessage, type Server, specTypeSchemas } from "@modelcontextprotocol/server"
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio"
+import { parseJson } from "../../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../../lib/result.ts"
 import { type Failure, failure } from "../../../../protocol/failure.ts"
 import { errorMessage } from "../../../../protocol/json-rpc.ts"
-import { parseJson } from "../../../../protocol/parse-json.ts"
 import {
   type MessageRateLimiter,
   policyViolation,
