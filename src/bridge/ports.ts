@@ -44,16 +44,6 @@ export interface BridgeClock {
   random(): number
 }
 
-/** Where the bridge tells what happens; the service's log has the same form. */
-export interface BridgeLog {
-  debug(facts: Facts, event: string): void
-  info(facts: Facts, event: string): void
-  warn(facts: Facts, event: string): void
-  error(facts: Facts, event: string): void
-}
-type Facts = { readonly [name: string]: unknown } & { readonly [Name in Taken]?: never }
-type Taken = "level" | "time" | "process" | "processId" | "msg"
-
 export type TargetLimits = {
   /** The largest message, in either direction. */
   messageBytes: number

@@ -8,3 +8,7 @@ export function errnoOf(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error)) return null
   return typeof error.code === "string" ? error.code : null
 }
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

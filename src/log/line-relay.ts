@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { tryParseJson } from "../lib/parse-json.ts"
 
 export interface LineRelay {
   write(piece: Uint8Array): void
@@ -38,11 +39,5 @@ export function lineRelay(sink: {
 const LogLine = z.object({ level: z.string(), time: z.string(), msg: z.string() })
 
 function isLogLine(line: string): boolean {
-  if (!line.startsWith("{")) return false
-  try {
-    return LogLine.safeParse(JSON.parse(line)).success
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return false
-  }
+  return line.startsWith("{") && LogLine.safeParse(tryParseJson(line)).success
 }

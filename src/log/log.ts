@@ -1,27 +1,13 @@
 import { pino } from "pino"
 import { prettyFactory } from "pino-pretty"
+import type { Facts, Log } from "../lib/log.ts"
 import { censored } from "./censored.ts"
 import type { LogDestination, Loss } from "./destination.ts"
 import { type LineRelay, lineRelay } from "./line-relay.ts"
 
-/**
- * What keeper and gateway are given to log with. An event is a fixed message, so that it can be
- * counted and searched for; what varies are its facts, with camelCase names that end in their unit.
- * Ids are bound once: `log.child({ executionId })`. An error is the fact `err`.
- */
-export interface Log {
-  debug(facts: Facts, event: string): void
-  info(facts: Facts, event: string): void
-  warn(facts: Facts, event: string): void
-  error(facts: Facts, event: string): void
-  child(bound: Facts): Log
-}
-
-/** Every line has these names already, and a name that comes twice in an object hides one value. */
-type Taken = "level" | "time" | "process" | "processId" | "msg"
-export type Facts = { readonly [name: string]: unknown } & { readonly [Name in Taken]?: never }
-
 export interface Logger extends Log {
+  /** The same log with facts that every line has, as `executionId`. */
+  child(bound: Facts): Log
   /** Takes another process's log, in pieces of any size, into the same destination. */
   relay(from: ProcessName): LineRelay
   flush(): Promise<void>
@@ -101,7 +87,10 @@ function structured(base: object, least: string, lines: pino.DestinationStream):
   )
 }
 
-function guarded(logger: pino.Logger, destination: LogDestination): Log {
+function guarded(
+  logger: pino.Logger,
+  destination: LogDestination,
+): Omit<Logger, "relay" | "flush"> {
   const at = (level: Level) => (facts: Facts, event: string) =>
     attempt(destination, () => logger[level](censored(facts, level === "debug"), event))
   return {

@@ -27,6 +27,23 @@ export const ackAfterBytes = z
   .int()
   .describe("for a driver that acknowledges: `ack` after so much, and when nothing more is there")
 
+/** What no field can say alone. */
+export const executeRules = [
+  z.refine<Ruled>(
+    (params) => (params.command === undefined) !== (params.argv === undefined),
+    "give either `command` or `argv`",
+  ),
+  z.refine<Ruled>((params) => params.argv === undefined || params.shell !== true, {
+    message: "`shell` goes with `command`: `argv` is executed as it is",
+    path: ["shell"],
+  }),
+  z.refine<Ruled>((params) => params.terminal === undefined || params.budget?.policy !== "block", {
+    message: "a terminal cannot be made to wait: use the policy `drop-oldest`",
+    path: ["budget", "policy"],
+  }),
+]
+type Ruled = Pick<ExecuteParams, "command" | "argv" | "shell" | "terminal" | "budget">
+
 export const ExecuteParams = z
   .object({
     command: withoutNul.min(1).max(1_048_576).optional().describe("a command line"),
@@ -59,18 +76,7 @@ export const ExecuteParams = z
     on_disconnect: z.enum(["keep", "cancel"]).default("keep"),
     labels: Labels.default({}),
   })
-  .refine(
-    (params) => (params.command === undefined) !== (params.argv === undefined),
-    "give either `command` or `argv`",
-  )
-  .refine((params) => params.argv === undefined || params.shell !== true, {
-    message: "`shell` goes with `command`: `argv` is executed as it is",
-    path: ["shell"],
-  })
-  .refine((params) => params.terminal === undefined || params.budget?.policy !== "block", {
-    message: "a terminal cannot be made to wait: use the policy `drop-oldest`",
-    path: ["budget", "policy"],
-  })
+  .check(...executeRules)
 export type ExecuteParams = z.infer<typeof ExecuteParams>
 
 export const ExecuteResult = z.discriminatedUnion("status", [

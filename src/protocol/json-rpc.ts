@@ -1,7 +1,7 @@
 import { z } from "zod"
+import { parseJson } from "../lib/parse-json.ts"
 import { fail, ok, type Result } from "../lib/result.ts"
 import { type Failure, failure, wireError } from "./failure.ts"
-import { parseJson } from "./parse-json.ts"
 
 const RequestId = z.union([z.string(), z.number()])
 export type RequestId = z.infer<typeof RequestId>

@@ -1,4 +1,4 @@
-import type { Log } from "../../src/service/keeper/ports.ts"
+import type { Log } from "../../src/lib/log.ts"
 
 type Entry = { level: string; facts: Record<string, unknown>; event: string }
 

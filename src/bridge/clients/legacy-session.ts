@@ -1,3 +1,4 @@
+import type { Log } from "../../lib/log.ts"
 import {
   type AnswerMessage,
   cancelledKey,
@@ -7,11 +8,11 @@ import {
   progressTokenOf,
   type RequestMessage,
 } from "../messages/message.ts"
-import type { BridgeLog, BridgeTarget, OpenTarget, ResumeState } from "../ports.ts"
+import type { BridgeTarget, OpenTarget, ResumeState } from "../ports.ts"
 import { EventStream } from "./event-stream.ts"
 import { PostAnswer } from "./post-answer.ts"
 
-export type SessionSettings = { openTarget: OpenTarget; most: number; log: BridgeLog }
+export type SessionSettings = { openTarget: OpenTarget; most: number; log: Log }
 
 type Post = { answer: PostAnswer; requests: Map<string, string | null> }
 

@@ -1,6 +1,6 @@
+import type { Log } from "../../lib/log.ts"
 import { type Failure, wireCodes } from "../../protocol/failure.ts"
 import type { MessageId } from "../messages/message.ts"
-import type { BridgeLog } from "../ports.ts"
 import { type Asked, endsOf, isServedPath, type ListenAddress } from "./listening.ts"
 import type { RequestGuard } from "./request-guard.ts"
 
@@ -22,7 +22,7 @@ function refuseFailure({ reason, message }: Failure): Response {
   return refused
 }
 
-type RequestChecks = { address: ListenAddress; guard: RequestGuard; log: BridgeLog }
+type RequestChecks = { address: ListenAddress; guard: RequestGuard; log: Log }
 
 /** The answer to a client that is not allowed, or a wrong path; null for all others. */
 export function refusalFor(

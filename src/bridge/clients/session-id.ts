@@ -1,3 +1,4 @@
+import { tryParseJson } from "../../lib/parse-json.ts"
 import { fieldSpans, wholeSpan } from "../messages/json-spans.ts"
 import { isFields, wordOf } from "../messages/message.ts"
 import type { ResumeState } from "../ports.ts"
@@ -35,12 +36,12 @@ function encoded(resumeState: ResumeState & { nonce: string }): string {
 /** Null for what is no id of a bridge. */
 export function decodeSessionId(id: string): ResumeState | null {
   if (id.length > mostSessionIdLength || !/^[\w-]+$/.test(id)) return null
-  const parts = parse(Buffer.from(id, "base64url").toString("utf8"))
+  const parts = tryParseJson(Buffer.from(id, "base64url").toString("utf8"))
   if (!Array.isArray(parts) || parts.length !== 5) return null
   const values: readonly unknown[] = parts
   const [known, nonce, initialize, targetSession, revision] = values
   if (known !== version || typeof nonce !== "string" || typeof initialize !== "string") return null
-  if (!isFields(parse(initialize))) return null
+  if (!isFields(tryParseJson(initialize))) return null
   const isText = (value: unknown) => value === null || typeof value === "string"
   if (!isText(targetSession) || !isText(revision)) return null
   return {
@@ -52,7 +53,7 @@ export function decodeSessionId(id: string): ResumeState | null {
 
 /** Clients may describe themselves at length, with pictures. A server needs none of it twice. */
 function withoutOrnaments(initialize: string): string {
-  const params = parse(initialize)
+  const params = tryParseJson(initialize)
   const client = isFields(params) ? params["clientInfo"] : null
   if (!isFields(client)) return initialize
   const clientInfo = { name: wordOf(client["name"]), version: wordOf(client["version"]) }
@@ -62,13 +63,4 @@ function withoutOrnaments(initialize: string): string {
     .filter(([name]) => name !== "clientInfo")
     .map(([name, { start, end }]) => `${JSON.stringify(name)}:${initialize.slice(start, end)}`)
   return `{${[...kept, `"clientInfo":${JSON.stringify(clientInfo)}`].join(",")}}`
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
 }

@@ -1,12 +1,7 @@
+import type { Log } from "../../lib/log.ts"
 import { ok, type Result } from "../../lib/result.ts"
 import { readMessages } from "../messages/message.ts"
-import {
-  type BridgeLog,
-  type BridgeTarget,
-  noResumeState,
-  type OpenTarget,
-  type TargetLimits,
-} from "../ports.ts"
+import { type BridgeTarget, noResumeState, type OpenTarget, type TargetLimits } from "../ports.ts"
 import { unreadableAnswer } from "../problem.ts"
 import { mcpProtocol } from "../targets/reconnecting/ws-link.ts"
 import { type ListenAddress, type Listening, tryServe, urlOf } from "./listening.ts"
@@ -20,7 +15,7 @@ export type ClientsSettings = {
   limits: TargetLimits
   /** Clients at once. */
   connections: number
-  log: BridgeLog
+  log: Log
 }
 
 type ClientData = { client: SocketClient | null }
@@ -111,7 +106,7 @@ function offeredProtocols(request: Request): string[] {
 class SocketClient {
   readonly #socket: Socket
   readonly #limits: TargetLimits
-  readonly #log: BridgeLog
+  readonly #log: Log
   readonly #target: BridgeTarget
   #heldLength = 0
   #room = Promise.withResolvers<void>()

@@ -1,13 +1,8 @@
 import { aborted, delay } from "../../lib/delay.ts"
+import type { Log } from "../../lib/log.ts"
 import { Lines } from "../messages/lines.ts"
 import { onOneLine, readMessages } from "../messages/message.ts"
-import {
-  type BridgeLog,
-  type BridgeTarget,
-  noResumeState,
-  type OpenTarget,
-  type TargetLimits,
-} from "../ports.ts"
+import { type BridgeTarget, noResumeState, type OpenTarget, type TargetLimits } from "../ports.ts"
 import { problem, problemAnswer, unreadableAnswer } from "../problem.ts"
 
 export type StdioClientSettings = {
@@ -20,7 +15,7 @@ export type StdioClientSettings = {
   graceMs: number
   /** Ends everything, now. */
   signal: AbortSignal
-  log: BridgeLog
+  log: Log
 }
 
 /** Serves the one client at standard input and output, until it has nothing more to say. */

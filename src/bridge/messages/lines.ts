@@ -1,6 +1,5 @@
+import { lineEnd } from "../../lib/line-ends.ts"
 export type Line = { kind: "line"; text: string } | { kind: "too-long" }
-
-const newline = 0x0a
 
 /** Lines of a stream of bytes. One that is too long is told once, and skipped to its end. */
 export class Lines {
@@ -17,7 +16,7 @@ export class Lines {
   *take(chunk: Uint8Array): Generator<Line> {
     let start = 0
     while (start < chunk.length) {
-      const end = chunk.indexOf(newline, start)
+      const end = chunk.indexOf(lineEnd, start)
       const piece = chunk.subarray(start, end < 0 ? chunk.length : end)
       start = end < 0 ? chunk.length : end + 1
       if (this.#hold(piece)) yield { kind: "too-long" }

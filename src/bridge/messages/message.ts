@@ -1,5 +1,5 @@
+import { parseJson } from "../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
-import { parseJson } from "../../protocol/parse-json.ts"
 import { elementSpans, wholeSpan } from "./json-spans.ts"
 
 /** A JSON-RPC message on its way: the text as it came, and what the bridge looks at. */

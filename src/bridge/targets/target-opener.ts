@@ -1,7 +1,8 @@
 import { delay } from "../../lib/delay.ts"
+import type { Log } from "../../lib/log.ts"
 import { idempotencyKeyMeta } from "../../protocol/mcp-meta-keys.ts"
 import type { Fields } from "../messages/message.ts"
-import type { BridgeClock, BridgeLog, OpenTarget, RetryPolicy, TargetLimits } from "../ports.ts"
+import type { BridgeClock, OpenTarget, RetryPolicy, TargetLimits } from "../ports.ts"
 import { Breaker, type BreakerSettings } from "./breaker.ts"
 import type { HttpEndpoint } from "./http/http-settings.ts"
 import { HttpTarget } from "./http/http-target.ts"
@@ -22,7 +23,7 @@ export type TargetSettings = {
   breaker: BreakerSettings
   limits: TargetLimits
   clock: BridgeClock
-  log: BridgeLog
+  log: Log
   /** What every `tools/call` gets besides its idempotency key. */
   callMeta: Fields
 }

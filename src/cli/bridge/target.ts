@@ -1,8 +1,9 @@
-import type { BridgeLog, TargetLimits } from "../../bridge/ports.ts"
+import type { TargetLimits } from "../../bridge/ports.ts"
 import { openCommandLink } from "../../bridge/targets/reconnecting/stdio-link.ts"
 import { mcpProtocol, openSocketLink } from "../../bridge/targets/reconnecting/ws-link.ts"
 import type { TargetDescription } from "../../bridge/targets/target-opener.ts"
 import { readCommand } from "../../execution/words.ts"
+import type { Log } from "../../lib/log.ts"
 import { bearerToken } from "../connect/bearer-token.ts"
 import { type ClientTlsValues, readClientTls } from "../connect/client-tls.ts"
 import type { Context } from "../context.ts"
@@ -13,7 +14,7 @@ export type TargetValues = ClientTlsValues & {
   "token-file"?: string | undefined
 }
 
-type World = { context: Pick<Context, "env">; limits: TargetLimits; log: BridgeLog }
+type World = { context: Pick<Context, "env">; limits: TargetLimits; log: Log }
 
 /** What `--to`, or the words after `--`, name. */
 export function readTarget(

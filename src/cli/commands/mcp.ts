@@ -1,5 +1,4 @@
 import { serveStdioClient } from "../../bridge/clients/stdio-client.ts"
-import type { BridgeLog } from "../../bridge/ports.ts"
 import type { OpenLink } from "../../bridge/targets/reconnecting/link.ts"
 import { mcpProtocol, openSocketLink } from "../../bridge/targets/reconnecting/ws-link.ts"
 import {
@@ -10,6 +9,7 @@ import {
   targetLimits,
   targetOpener,
 } from "../../bridge/targets/target-opener.ts"
+import type { Log } from "../../lib/log.ts"
 import { callerDefaultsMeta } from "../../protocol/mcp-meta-keys.ts"
 import { command } from "../command.ts"
 import { type Address, addressOf, addressOptions, type RemoteAddress } from "../connect/address.ts"
@@ -109,7 +109,7 @@ function remoteLink(address: RemoteAddress): OpenLink {
 }
 
 /** On standard error, where clients show it to people; what was said is not said again. */
-function peoplesLog({ stderr }: Context): BridgeLog {
+function peoplesLog({ stderr }: Context): Log {
   let last = ""
   const say = (facts: Readonly<Record<string, unknown>>, event: string) => {
     const { why } = facts

@@ -1,8 +1,7 @@
-import { join } from "node:path"
 import { socketUrl } from "../../client/connection/open-socket.ts"
 import { clientVariables } from "../../config/client-variables.ts"
 import { loadStateDir } from "../../config/state-dir.ts"
-import { tokenFilePath } from "../../service/access/tokens/token-file.ts"
+import { type StatePaths, statePathsIn } from "../../service/storage/state-paths.ts"
 import type { OptionTable } from "../arguments.ts"
 import type { Context } from "../context.ts"
 import { asSentence, UsageFailure } from "../failure.ts"
@@ -21,21 +20,6 @@ export type RemoteAddress = {
   url: string
   token: BearerToken | null
   tls: ClientTls
-}
-
-/** The files of a local service that the command line uses. */
-export type StatePaths = {
-  directory: string
-  socket: string
-  lock: string
-  startLock: string
-  upgradeLock: string
-  log: string
-  journal: string
-  transcripts: string
-  receiptKey: string
-  tokens: string
-  audit: string
 }
 
 export const addressOptions = {
@@ -84,20 +68,7 @@ export function statePaths(context: World, stateDir: string | undefined): StateP
   const { env, home } = context
   const read = loadStateDir({ flag: stateDir, env, home })
   if (!read.ok) throw new UsageFailure(asSentence(read.failure))
-  const directory = read.value
-  return {
-    directory,
-    socket: join(directory, "gateway.sock"),
-    lock: join(directory, "lock"),
-    startLock: join(directory, "start.lock"),
-    upgradeLock: join(directory, "upgrade.lock"),
-    log: join(directory, "service.log"),
-    journal: join(directory, "journal.sqlite"),
-    transcripts: join(directory, "transcripts"),
-    receiptKey: join(directory, "receipt-key.pem"),
-    tokens: tokenFilePath(directory),
-    audit: join(directory, "audit"),
-  }
+  return statePathsIn(read.value)
 }
 
 function withPath(address: string): string {

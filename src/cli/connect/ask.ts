@@ -1,6 +1,6 @@
 import { errnoOf } from "../../lib/errno.ts"
+import { parseJson } from "../../lib/parse-json.ts"
 import { NotReady, type Unreadiness } from "../../protocol/health-report.ts"
-import { parseJson } from "../../protocol/parse-json.ts"
 import { onOneLine } from "../terminal/table.ts"
 import { httpUrl, type RemoteAddress } from "./address.ts"
 import type { ClientTls } from "./client-tls.ts"

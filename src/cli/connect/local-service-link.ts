@@ -8,9 +8,9 @@ import type {
 } from "../../bridge/targets/reconnecting/link.ts"
 import { mcpProtocol, openSocketLink } from "../../bridge/targets/reconnecting/ws-link.ts"
 import { fail, type Result } from "../../lib/result.ts"
+import type { StatePaths } from "../../service/storage/state-paths.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure } from "../failure.ts"
-import type { StatePaths } from "./address.ts"
 import { startIfNeeded } from "./auto-start.ts"
 import { runningKeeper } from "./running-keeper.ts"
 

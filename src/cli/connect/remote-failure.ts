@@ -1,6 +1,6 @@
 import { z } from "zod"
+import { parseJson } from "../../lib/parse-json.ts"
 import { type Failure, type Reason, WireError } from "../../protocol/failure.ts"
-import { parseJson } from "../../protocol/parse-json.ts"
 import { asSentence, CommandFailure } from "../failure.ts"
 import { cut, onOneLine } from "../terminal/table.ts"
 import type { RemoteAddress } from "./address.ts"

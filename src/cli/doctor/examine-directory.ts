@@ -4,7 +4,7 @@ import { errnoOf } from "../../lib/errno.ts"
 import { tokenState } from "../../service/access/tokens/token-entry.ts"
 import { readTokenFile } from "../../service/access/tokens/token-file.ts"
 import { openJournalReader } from "../../service/storage/journal/journal-reader.ts"
-import type { StatePaths } from "../connect/address.ts"
+import type { StatePaths } from "../../service/storage/state-paths.ts"
 import { sizeText } from "../time.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 

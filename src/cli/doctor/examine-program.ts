@@ -1,5 +1,5 @@
 import { configWarnings, loadConfig } from "../../config/config.ts"
-import type { StatePaths } from "../connect/address.ts"
+import type { StatePaths } from "../../service/storage/state-paths.ts"
 import type { Context } from "../context.ts"
 import { examineCertificate, examineRunning } from "./examine-running.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"

@@ -1,9 +1,8 @@
 import type { StreamName } from "../../execution/record.ts"
+import { lineEnd } from "../../lib/line-ends.ts"
 import type { Context } from "../context.ts"
 import { gapText } from "../terminal/show-output.ts"
 import type { LogEvent } from "./log-chunk.ts"
-
-const lineEnd = 0x0a
 
 export type LogPrinterOptions = {
   /** Null is both. */

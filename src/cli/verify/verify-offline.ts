@@ -6,10 +6,11 @@ import {
   checkClaim,
   type Verdict as TranscriptVerdict,
 } from "../../execution/verdict.ts"
+import { tryParseJson } from "../../lib/parse-json.ts"
 import { openJournalReader } from "../../service/storage/journal/journal-reader.ts"
+import type { StatePaths } from "../../service/storage/state-paths.ts"
 import { verifyTranscript } from "../../service/storage/transcript/read/verify.ts"
 import { filesOf, type TranscriptFiles } from "../../service/storage/transcript/segment-files.ts"
-import type { StatePaths } from "../connect/address.ts"
 import { CommandFailure } from "../failure.ts"
 import { checkReceipt, type Keys } from "./check-receipt.ts"
 import { type Verdict, verdictOf } from "./verdict.ts"
@@ -42,7 +43,7 @@ export async function verifyFiles(
   keys: Keys,
   claim: Claim,
 ): Promise<Verdict> {
-  const { check, receipt } = checkReceipt(parseJson(receiptText), keys, {
+  const { check, receipt } = checkReceipt(tryParseJson(receiptText), keys, {
     executionId: null,
     hashes: null,
   })
@@ -72,15 +73,6 @@ function findByPrefix(journal: JournalReader, prefix: string): ExecutionRecord {
   const record = only === undefined ? null : journal.find(only)
   if (record === null) throw new CommandFailure(`There is no execution "${prefix}".`)
   return record
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return undefined
-  }
 }
 
 /** What is said of the output: by the receipt where there is one, else by the journal. */

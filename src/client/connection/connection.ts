@@ -1,4 +1,5 @@
 import { aborted, delay, orAborted } from "../../lib/delay.ts"
+import { messageOf } from "../../lib/errno.ts"
 import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.ts"
 import type { Reason } from "../../protocol/failure.ts"
 import { CallError, ClientClosedError, ConnectionLostError } from "../client-error.ts"
@@ -148,7 +149,7 @@ export class Connection {
     this.#current = Promise.withResolvers<Session>()
     ignoreUnhandledRejection(this.#current.promise)
     this.#current.reject(cause) // those who ask later
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     this.#newest?.end(why)
     this.#options.onConnection({ kind: "closed", why })
   }

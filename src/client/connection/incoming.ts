@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { tryParseJson } from "../../lib/parse-json.ts"
 import { type BinaryFrame, readBinaryFrame } from "../../protocol/binary-frame.ts"
 import { type Failure, failure, failureFrom, WireError } from "../../protocol/failure.ts"
 import { type NotificationOf, notifications } from "../../protocol/notifications.ts"
@@ -44,13 +45,8 @@ export function readIncoming(data: unknown): Incoming {
 }
 
 function readText(text: string): Incoming {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return { kind: "garbage", why: "a message that is not JSON" }
-  }
+  const json = tryParseJson(text)
+  if (json === undefined) return { kind: "garbage", why: "a message that is not JSON" }
   if (typeof json !== "object" || json === null) return { kind: "garbage", why: "not an object" }
   if ("method" in json && "params" in json) return readNotification(json.method, json.params)
   if ("id" in json) return readResponse(json)

@@ -1,3 +1,4 @@
+import { lineEnd } from "../line-ends.ts"
 import { fail, ok, type Result } from "../result.ts"
 import { parsePattern } from "./parse-pattern.ts"
 import { matchesNothing, sizeOf } from "./pattern-tree.ts"
@@ -5,7 +6,6 @@ import { matchingAutomaton } from "./position-automaton.ts"
 import { nowhere, SubsetStates } from "./subset-states.ts"
 
 const mostBytes = 2048
-const lineEnd = 0x0a
 
 /**
  * Tells which lines a pattern matches; each byte of a line costs the same, whatever it says. `^`

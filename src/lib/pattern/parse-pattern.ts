@@ -1,3 +1,4 @@
+import { lineEnd } from "../line-ends.ts"
 import { fail, ok, type Result } from "../result.ts"
 import { oneByte, without } from "./byte-set.ts"
 import { PatternText, WrongPattern } from "./pattern-text.ts"
@@ -7,7 +8,6 @@ import { readClass, readEscape } from "./read-bytes.ts"
 const mostCharacters = 4096
 const mostNested = 50
 const mostRepeated = 10_000
-const lineEnd = 0x0a
 
 /** Reads a pattern; what is wrong with one is said with the place, and what to write instead. */
 export function parsePattern(

@@ -1,8 +1,9 @@
 import * as fs from "node:fs"
-import { errnoOf } from "../../lib/errno.ts"
+import { errnoOf, messageOf } from "../../lib/errno.ts"
+import type { Log } from "../../lib/log.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { type AuditNote, FileBegan } from "../../protocol/audit-entry.ts"
-import type { Audit, Clock, Log } from "../keeper/ports.ts"
+import type { Audit, Clock } from "../keeper/ports.ts"
 import { type AuditFile, auditFile, auditFiles, firstLine } from "./audit-files.ts"
 import { type Link, nextLine } from "./chain.ts"
 import { type Cut, mendEnd } from "./chain-end.ts"
@@ -24,7 +25,7 @@ export function openAuditLog(
   try {
     return ok(new AuditLog(settings, clock, log))
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return fail(`The audit trail in ${settings.directory} cannot be written: ${why}.`)
   }
 }

@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
 } from "node:fs"
+import { lineEnd } from "../../lib/line-ends.ts"
 import {
   type AuditFile,
   auditFiles,
@@ -15,7 +16,7 @@ import {
   mostLineBytes,
   type SetAsideFile,
 } from "./audit-files.ts"
-import { type Link, newline, origin, readLine } from "./chain.ts"
+import { type Link, origin, readLine } from "./chain.ts"
 
 export type ChainEnd = {
   link: Link
@@ -84,9 +85,9 @@ function lastSound(fd: number, size: number): Sound | null {
 }
 
 function lastSoundIn(bytes: Buffer, from: number): Sound | null {
-  let end = bytes.lastIndexOf(newline)
+  let end = bytes.lastIndexOf(lineEnd)
   while (end >= 0) {
-    const before = end === 0 ? -1 : bytes.lastIndexOf(newline, end - 1)
+    const before = end === 0 ? -1 : bytes.lastIndexOf(lineEnd, end - 1)
     // The first one may have begun before.
     const isWhole = before >= 0 || from === 0
     const line = isWhole ? readLine(bytes.subarray(before + 1, end)) : null
@@ -106,7 +107,7 @@ function isBeginning(fd: number, size: number): boolean {
   const bytes = Buffer.alloc(size)
   readSync(fd, bytes, 0, size, 0)
   const begins = bytes.subarray(0, beginning.length).toString("latin1")
-  return beginning.startsWith(begins) && !bytes.includes(newline)
+  return beginning.startsWith(begins) && !bytes.includes(lineEnd)
 }
 
 /** Under a name that is no part of the trail, for somebody to look at. */

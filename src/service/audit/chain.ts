@@ -1,3 +1,5 @@
+import { lineEnd } from "../../lib/line-ends.ts"
+import { tryParseJson } from "../../lib/parse-json.ts"
 import { AuditNote } from "../../protocol/audit-entry.ts"
 
 /** A place in the chain: the next line continues it. */
@@ -6,7 +8,6 @@ export type Link = { number: number; hash: string }
 /** What comes before the first line of all. */
 export const origin: Link = { number: 0, hash: "0".repeat(64) }
 
-export const newline = 0x0a
 const hashLength = 64
 const beforeHash = ',"hash":"'
 const afterHash = '"}'
@@ -51,7 +52,7 @@ export function readLine(bytes: Uint8Array): ReadLine | null {
 export function splitLines(bytes: Uint8Array): { lines: Uint8Array[]; rest: Uint8Array } {
   const lines: Uint8Array[] = []
   let start = 0
-  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, start)) {
+  for (let at = bytes.indexOf(lineEnd); at >= 0; at = bytes.indexOf(lineEnd, start)) {
     lines.push(bytes.subarray(start, at))
     start = at + 1
   }
@@ -59,11 +60,6 @@ export function splitLines(bytes: Uint8Array): { lines: Uint8Array[]; rest: Uint
 }
 
 function parseObject(text: string): object | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" ? value : null
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
+  const value = tryParseJson(text)
+  return typeof value === "object" ? value : null
 }

@@ -1,8 +1,10 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
+import { lineEnd } from "../../lib/line-ends.ts"
+import { tryParseJson } from "../../lib/parse-json.ts"
 import { AuditEntry } from "../../protocol/audit-entry.ts"
 import { type AuditFile, auditFiles, mostLineBytes } from "./audit-files.ts"
-import { newline, splitLines } from "./chain.ts"
+import { splitLines } from "./chain.ts"
 
 export type AuditText = {
   /** The line as it stands in the file. */
@@ -20,7 +22,7 @@ export function endOfTrail(directory: string): TrailPosition {
   if (file === undefined) return { ordinal: 0, offset: 0 }
   const from = Math.max(0, sizeOf(file) - mostLineBytes)
   const tail = readUnlessRemoved(file, from)
-  return { ordinal: file.ordinal, offset: from + tail.lastIndexOf(newline) + 1 }
+  return { ordinal: file.ordinal, offset: from + tail.lastIndexOf(lineEnd) + 1 }
 }
 
 /** Every line, oldest first, a file at a time. */
@@ -144,10 +146,5 @@ function sizeOf(file: AuditFile): number {
 }
 
 function parseEntry(text: string): AuditEntry | null {
-  try {
-    return AuditEntry.safeParse(JSON.parse(text)).data ?? null
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
+  return AuditEntry.safeParse(tryParseJson(text)).data ?? null
 }

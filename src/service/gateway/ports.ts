@@ -16,6 +16,7 @@ import type { ExecuteParams } from "../../protocol/execute.ts"
 import type { Failure } from "../../protocol/failure.ts"
 import type {
   ControlResult,
+  GapNotice,
   InputResult,
   ParsedParamsOf,
   ResultOf,
@@ -158,6 +159,12 @@ export interface Operations {
     caller: Caller,
     params: ParsedParamsOf<"transcript.read">,
   ): Answer<ResultOf<"transcript.read">>
+  /** The same page without an encoding; `keep` copies what must stay of each piece's bytes. */
+  readOutput<Kept>(
+    caller: Caller,
+    request: OutputRequest,
+    keep: (output: Output) => Kept,
+  ): Answer<OutputPage<Kept>>
   verify(
     caller: Caller,
     params: ParsedParamsOf<"transcript.verify">,
@@ -219,6 +226,27 @@ export interface OutputFeed extends Disposable {
 }
 
 export type OutputForm = "text" | "bytes"
+
+export type OutputRequest = {
+  executionId: string
+  from: string
+  form: OutputForm
+  limitBytes: number
+}
+
+/** What was there when it was read, up to a limit, cut after a line where there is one. */
+export type OutputPage<Kept> = {
+  pieces: Kept[]
+  next: string
+  /** Output bytes of both streams before `next`. */
+  sequence: number
+  /** More is there already. */
+  more: boolean
+  /** Nothing will ever follow `next`. */
+  ended: boolean
+  /** What stood before the first piece and is forgotten. */
+  gap: GapNotice | null
+}
 
 export type FeedEvent =
   | ({ kind: "output" } & Output)

@@ -153,11 +153,11 @@ export class Keeper {
     if (supervision === null) return this.#notLive(execution_id, type)
     switch (type) {
       case "PAUSE": {
-        const paused = await supervision.pause()
+        const paused = await supervision.steering.pause()
         return paused.ok ? ok({ status: "paused", execution_id }) : paused
       }
       case "RESUME": {
-        const resumed = await supervision.resume()
+        const resumed = await supervision.steering.resume()
         return resumed.ok ? ok({ status: "resumed", execution_id }) : resumed
       }
       case "CANCEL": {
@@ -169,7 +169,7 @@ export class Keeper {
         if (number === null) {
           return fail(failure("INVALID_PARAMS", `There is no signal ${order.signal}.`))
         }
-        const reached = supervision.signal(number)
+        const reached = supervision.steering.signal(number)
         return reached.ok
           ? ok({ status: "signaled", execution_id, processes: reached.value })
           : reached
@@ -232,12 +232,12 @@ export class Keeper {
   }
 
   hurry(): void {
-    for (const supervision of this.live.all()) supervision.hurry()
+    for (const supervision of this.live.all()) supervision.steering.hurry()
   }
 
   async cancel(supervision: Supervision, cause: StopCause) {
     const entry = this.live.entry(supervision.record.id)
-    if (entry?.slot.leaveQueue() !== true) return supervision.stop(cause)
+    if (entry?.slot.leaveQueue() !== true) return supervision.steering.stop(cause)
     await supervision.endUnstarted({ kind: "stop-requested", cause })
     return { stopped: [], survivors: [] }
   }
@@ -271,7 +271,7 @@ export class Keeper {
       const waiting = this.#admission.slots.admitNext()
       if (waiting === null) return
       const { supervision, planned, request, starter } = waiting
-      supervision.admit()
+      supervision.apply({ kind: "admitted" })
       const plan = sameAsPlanned(planned, this.#plan(request, starter)) // files had time to change
       const started = plan.ok ? this.#launch(supervision, plan.value) : plan
       if (!started.ok)

@@ -31,14 +31,6 @@ export interface Clock {
   after(delayMs: number, run: () => void): Disposable
 }
 
-/** Events: a fixed message, facts as fields. */
-export interface Log {
-  debug(facts: Record<string, unknown>, event: string): void
-  info(facts: Record<string, unknown>, event: string): void
-  warn(facts: Record<string, unknown>, event: string): void
-  error(facts: Record<string, unknown>, event: string): void
-}
-
 // --- processes ---------------------------------------------------------------------------------
 
 export type Launch = {
@@ -155,7 +147,7 @@ export interface TranscriptWriter {
   discard(bytes: Uint8Array): void
   /** Whether a further append would exceed the budget and have to forget something. */
   isFull(): boolean
-  /** Forgets whole segments before the place; answers what is now the oldest kept. */
+  /** Forgets whole segments before the place; the newest too, when that is full and all taken. */
   forgetBefore(place: Position): void
   hashes(): TranscriptHashes
   handOver(): HandedTranscript

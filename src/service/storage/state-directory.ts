@@ -12,18 +12,17 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs"
-import { dirname, join } from "node:path"
-import { isErrno } from "../../lib/errno.ts"
+import { dirname } from "node:path"
+import { isErrno, messageOf } from "../../lib/errno.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
+import { type StatePaths, statePathsIn } from "./state-paths.ts"
 import { migrateState } from "./state-schema.ts"
 
 export type StateDirectory = Disposable & {
   path: string
+  paths: StatePaths
   /** Holds the lock: who has it open holds the directory. */
   lockFd: number
-  socketPath: string
-  journalPath: string
-  transcriptsPath: string
   freeBytes(): number
   space(): { freeBytes: number; sizeBytes: number }
   /** Gives the space held in reserve back, so that what must be written can be. */
@@ -42,14 +41,14 @@ export function openStateDirectory(
   tryLock: (fd: number) => boolean,
   handedLockFd: number | null,
 ): Result<StateDirectory, string> {
-  const lockPath = join(path, "lock")
+  const paths = statePathsIn(path)
   let lockFd: number
   try {
-    mkdirSync(join(path, "transcripts"), { recursive: true, mode: 0o700 })
+    mkdirSync(paths.transcripts, { recursive: true, mode: 0o700 })
     chmodSync(path, 0o700)
-    lockFd = handedLockFd ?? openSync(lockPath, "a+", 0o600)
+    lockFd = handedLockFd ?? openSync(paths.lock, "a+", 0o600)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return fail(
       `The state directory ${path} cannot be used: ${why}. ` +
         "Choose another one with --state-dir, or make it writable for this user.",
@@ -58,11 +57,11 @@ export function openStateDirectory(
   if (!tryLock(lockFd)) {
     closeSync(lockFd)
     return fail(
-      `The state directory ${path} is held by another instance${holder(lockPath)}. ` +
+      `The state directory ${path} is held by another instance${holder(paths.lock)}. ` +
         "End that one with `cc-executor stop`, or choose another directory with --state-dir.",
     )
   }
-  const directory = new LockedDirectory(path, lockFd, ballastBytes)
+  const directory = new LockedDirectory(paths, lockFd, ballastBytes)
   // A lock that was handed over belongs to whoever goes on, which may be the program before this.
   const giveUp = () => handedLockFd === null && directory[Symbol.dispose]()
   try {
@@ -78,7 +77,7 @@ export function openStateDirectory(
     directory.restoreBallast()
   } catch (error) {
     giveUp()
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return fail(`The state directory ${path} cannot be written: ${why}.`)
   }
   return ok(directory)
@@ -86,19 +85,13 @@ export function openStateDirectory(
 
 class LockedDirectory implements StateDirectory {
   readonly path: string
-  readonly socketPath: string
-  readonly journalPath: string
-  readonly transcriptsPath: string
+  readonly paths: StatePaths
   readonly lockFd: number
-  readonly #ballastPath: string
   readonly #ballastBytes: number
 
-  constructor(path: string, lockFd: number, ballastBytes: number) {
-    this.path = path
-    this.socketPath = join(path, "gateway.sock")
-    this.journalPath = join(path, "journal.sqlite")
-    this.transcriptsPath = join(path, "transcripts")
-    this.#ballastPath = join(path, "ballast")
+  constructor(paths: StatePaths, lockFd: number, ballastBytes: number) {
+    this.path = paths.directory
+    this.paths = paths
     this.lockFd = lockFd
     this.#ballastBytes = ballastBytes
   }
@@ -114,7 +107,7 @@ class LockedDirectory implements StateDirectory {
   }
 
   dropBallast(): void {
-    rmSync(this.#ballastPath, { force: true })
+    rmSync(this.paths.ballast, { force: true })
   }
 
   restoreBallast(): void {
@@ -127,11 +120,11 @@ class LockedDirectory implements StateDirectory {
   }
 
   #holdBallast(bytes: number): void {
-    const held = statSync(this.#ballastPath, { throwIfNoEntry: false })?.size ?? 0
+    const held = statSync(this.paths.ballast, { throwIfNoEntry: false })?.size ?? 0
     if (held >= bytes) return
     try {
       // Zeros that are written hold the space; a hole would not.
-      writeFileSync(this.#ballastPath, new Uint8Array(bytes), { mode: 0o600 })
+      writeFileSync(this.paths.ballast, new Uint8Array(bytes), { mode: 0o600 })
     } catch (error) {
       if (!isOutOfSpace(error)) throw error // somebody else took the space: what is held is held
     }
@@ -139,7 +132,7 @@ class LockedDirectory implements StateDirectory {
 
   [Symbol.dispose](): void {
     // The socket's file is the gateway's; should that have been killed, it is still ours to tidy.
-    rmSync(this.socketPath, { force: true })
+    rmSync(this.paths.socket, { force: true })
     // The lock's file stays: whoever waits for it may have it open already.
     ftruncateSync(this.lockFd, 0)
     closeSync(this.lockFd)

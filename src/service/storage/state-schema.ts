@@ -1,8 +1,8 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { z } from "zod"
 import { isErrno } from "../../lib/errno.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
+import { statePathsIn } from "./state-paths.ts"
 
 /**
  * What the files of a state directory mean, as a number. Directories were made before they were
@@ -17,35 +17,34 @@ const Schema = z.object({ schema: z.int().min(0), written_by: z.string() })
 
 /** Why this program cannot use a directory; null when it can. */
 export function stateProblem(directory: string, version: string): string | null {
-  const found = readSchema(schemaPath(directory))
-  if (!found.ok) return found.failure
+  const found = usableSchema(directory, version)
+  return found.ok ? null : found.failure
+}
+
+function usableSchema(directory: string, version: string): Result<number, string> {
+  const found = readSchema(statePathsIn(directory).schema)
+  if (!found.ok) return found
   const { schema, written_by } = found.value
-  if (schema <= stateSchema) return null
-  return (
+  if (schema <= stateSchema) return ok(schema)
+  return fail(
     `The state directory ${directory} has version ${schema}, written by cc-executor ` +
-    `${written_by}, and this program (${version}) knows only up to ${stateSchema}. ` +
-    "Run the newer one, or choose another directory with --state-dir."
+      `${written_by}, and this program (${version}) knows only up to ${stateSchema}. ` +
+      "Run the newer one, or choose another directory with --state-dir.",
   )
 }
 
 /** Brings a directory up to date; the failure is a sentence for whoever started the service. */
 export function migrateState(directory: string, version: string): Result<null, string> {
-  const problem = stateProblem(directory, version)
-  if (problem !== null) return fail(problem)
-  const path = schemaPath(directory)
-  const found = readSchema(path)
-  const schema = found.ok ? found.value.schema : 0
-  for (const migrate of migrations.slice(schema)) migrate(directory)
-  if (schema < stateSchema) {
+  const found = usableSchema(directory, version)
+  if (!found.ok) return found
+  for (const migrate of migrations.slice(found.value)) migrate(directory)
+  if (found.value < stateSchema) {
+    const path = statePathsIn(directory).schema
     const text = JSON.stringify({ schema: stateSchema, written_by: version })
     writeFileSync(`${path}.new`, text, { mode: 0o600 })
     renameSync(`${path}.new`, path)
   }
   return ok(null)
-}
-
-function schemaPath(directory: string): string {
-  return join(directory, "schema.json")
 }
 
 function readSchema(path: string): Result<z.infer<typeof Schema>, string> {

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import type { z } from "zod"
 import { errnoOf } from "../../lib/errno.ts"
 import { UpgradeReport, UpgradeRequest } from "../../protocol/upgrade.ts"
 import { giveToOwnerOfFolder } from "./state-directory.ts"
+import { statePathsIn } from "./state-paths.ts"
 
 /** The two files by which an upgrade is asked for and followed; only their owner reads them. */
 export class UpgradeFiles {
@@ -11,8 +11,9 @@ export class UpgradeFiles {
   readonly #reportPath: string
 
   constructor(stateDir: string) {
-    this.#requestPath = join(stateDir, "upgrade-request.json")
-    this.#reportPath = join(stateDir, "upgrade-report.json")
+    const { upgradeRequest, upgradeReport } = statePathsIn(stateDir)
+    this.#requestPath = upgradeRequest
+    this.#reportPath = upgradeReport
   }
 
   /** Whether it could be asked. */

@@ -3,7 +3,8 @@ import { join, relative } from "node:path"
 import { isErrno } from "../../../src/lib/errno.ts"
 import { allPids, commandLine, readStat } from "../../../src/service/os/proc.ts"
 import { readTreeMemory } from "../../../src/service/os/trees/tree-memory.ts"
-import { journalPath, openForReading } from "../../../src/service/storage/journal/connection.ts"
+import { openForReading } from "../../../src/service/storage/journal/connection.ts"
+import { statePathsIn } from "../../../src/service/storage/state-paths.ts"
 import type { Service } from "../../support/service.ts"
 import { until } from "../../support/until.ts"
 import { healthOf } from "./health-of.ts"
@@ -113,7 +114,7 @@ function namesBelow(
 }
 
 function journalRows(stateDir: string): Array<[string, number]> {
-  const opened = openForReading(journalPath(stateDir))
+  const opened = openForReading(statePathsIn(stateDir).journal)
   if (!opened.ok) throw new Error(opened.failure.message)
   using database = opened.value
   return tables.map((table) => {

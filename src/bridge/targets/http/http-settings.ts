@@ -1,5 +1,6 @@
+import type { Log } from "../../../lib/log.ts"
 import type { Fields } from "../../messages/message.ts"
-import type { BridgeClock, BridgeLog, RetryPolicy, TargetLimits } from "../../ports.ts"
+import type { BridgeClock, RetryPolicy, TargetLimits } from "../../ports.ts"
 import type { KnownTarget } from "../known-target.ts"
 import type { Exchange } from "./http-exchange.ts"
 
@@ -15,7 +16,7 @@ export type HttpTargetSettings = {
   http: HttpEndpoint
   retry: RetryPolicy
   clock: BridgeClock
-  log: BridgeLog
+  log: Log
   limits: TargetLimits
   callMeta: () => Fields
 }

@@ -1,6 +1,7 @@
 import { reconnectDelayMs } from "../../../client/connection/reconnect-policy.ts"
+import type { Log } from "../../../lib/log.ts"
 import { fail, type Result } from "../../../lib/result.ts"
-import type { BridgeClock, BridgeLog, RetryPolicy } from "../../ports.ts"
+import type { BridgeClock, RetryPolicy } from "../../ports.ts"
 import { circuitOpen, type Problem, problem, refusedBy, unreachable } from "../../problem.ts"
 import type { KnownTarget } from "../known-target.ts"
 import type { Link, OpenLink, Received, Want } from "./link.ts"
@@ -13,7 +14,7 @@ export type ConnectSettings = {
   open: OpenLink
   retry: RetryPolicy
   clock: BridgeClock
-  log: BridgeLog
+  log: Log
 }
 
 /** Opens a connection, and tries again for a while where the failure is one that passes. */

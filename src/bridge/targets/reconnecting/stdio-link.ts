@@ -1,16 +1,16 @@
 import { delay } from "../../../lib/delay.ts"
 import { errnoOf, isErrno } from "../../../lib/errno.ts"
+import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { Lines } from "../../messages/lines.ts"
 import { onOneLine } from "../../messages/message.ts"
-import type { BridgeLog } from "../../ports.ts"
 import type { Link, LinkEnd, LinkFailure, Received } from "./link.ts"
 
 export type CommandSettings = {
   command: readonly string[]
   env: Readonly<Record<string, string | undefined>>
   messageBytes: number
-  log: BridgeLog
+  log: Log
 }
 
 /** Its input is closed first: most servers end by themselves then. */

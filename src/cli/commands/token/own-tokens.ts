@@ -12,8 +12,8 @@ import {
 } from "../../../service/access/tokens/token-entry.ts"
 import { readTokenFile, type TokenFileFailure } from "../../../service/access/tokens/token-file.ts"
 import { tryLock } from "../../../service/os/libc.ts"
+import type { StatePaths } from "../../../service/storage/state-paths.ts"
 import type { OptionTable } from "../../arguments.ts"
-import type { StatePaths } from "../../connect/address.ts"
 import { makeStateDirectory } from "../../connect/state-directory.ts"
 import { CommandFailure } from "../../failure.ts"
 

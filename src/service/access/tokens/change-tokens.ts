@@ -1,15 +1,10 @@
 import { closeSync, constants, openSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
 import { errnoOf, isErrno } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import { statePathsIn } from "../../storage/state-paths.ts"
 import type { TokenEntry } from "./token-entry.ts"
-import {
-  giveToOwner,
-  readTokenFile,
-  type TokenFileFailure,
-  tokenFilePath,
-  writeTokenFile,
-} from "./token-file.ts"
+import { giveToOwner, readTokenFile, type TokenFileFailure, writeTokenFile } from "./token-file.ts"
 
 export type LockPort = {
   /** Takes an exclusive lock on an open file; false when somebody else has it. */
@@ -29,10 +24,10 @@ export async function changeTokens<Outcome extends Changed>(
   lock: LockPort,
   change: Change<Outcome>,
 ): Promise<Result<Outcome, TokenFileFailure>> {
-  const held = await takeLock(join(stateDirectory, "tokens.lock"), lock)
+  const { tokens: path, tokensLock } = statePathsIn(stateDirectory)
+  const held = await takeLock(tokensLock, lock)
   if (!held.ok) return held
   using _held = held.value
-  const path = tokenFilePath(stateDirectory)
   const before = readTokenFile(path)
   if (!before.ok) return before
   const after = change(before.value)

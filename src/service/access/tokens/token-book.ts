@@ -1,8 +1,9 @@
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import { statePathsIn } from "../../storage/state-paths.ts"
 import { type AcceptedTokens, acceptedTokenSource } from "./accepted-tokens.ts"
 import { isSecretOf, readToken } from "./token.ts"
 import { type TokenEntry, tokenState } from "./token-entry.ts"
-import { readTokenFile, type TokenFileFailure, tokenFilePath } from "./token-file.ts"
+import { readTokenFile, type TokenFileFailure } from "./token-file.ts"
 import { WatchedTokens } from "./watched-tokens.ts"
 
 /**
@@ -27,7 +28,7 @@ export class TokenBook {
     tellFailure: (failure: TokenFileFailure) => void,
     accepted: AcceptedTokens | null = null,
   ) {
-    const path = tokenFilePath(stateDirectory)
+    const path = statePathsIn(stateDirectory).tokens
     const made = { path, followsLinks: false, read: () => readTokenFile(path) }
     const sources = accepted === null ? [made] : [made, acceptedTokenSource(accepted)]
     this.#watched = sources.map((source) => new WatchedTokens(source, tellFailure))

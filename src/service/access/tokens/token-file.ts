@@ -8,9 +8,10 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
 import { z } from "zod"
 import { errnoOf, isErrno } from "../../../lib/errno.ts"
+import { tryParseJson } from "../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { writeWhole } from "../../../lib/write-whole.ts"
 import { TokenEntry } from "./token-entry.ts"
@@ -59,12 +60,8 @@ function readOpened(file: number, path: string): Result<TokenEntry[], TokenFileF
 }
 
 function parse(text: string, path: string): Result<TokenEntry[], TokenFileFailure> {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    return fail(damaged(path, "it is not JSON")) // the parser's words would quote the file
-  }
+  const json = tryParseJson(text)
+  if (json === undefined) return fail(damaged(path, "it is not JSON"))
   const read = TokenFile.safeParse(json)
   if (!read.success) {
     const [issue] = read.error.issues
@@ -136,8 +133,4 @@ function unwritable(path: string, errno: string): TokenFileFailure {
     `The tokens in ${path} cannot be written (${errno}), and are as they were. ` +
     "Look at the disk, and at whom the directory belongs to. Removing the file ends all tokens."
   return { kind: "unwritable", message }
-}
-
-export function tokenFilePath(stateDirectory: string): string {
-  return join(stateDirectory, "tokens.json")
 }

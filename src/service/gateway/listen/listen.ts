@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs"
+import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { TcpEnds } from "../../../lib/tcp-ends.ts"
 import type { Peer } from "../../access/identify.ts"
 import type { AdmittedSocket } from "./socket-guard.ts"
 import { openTlsListener, type TlsListener } from "./tls-listener.ts"
 import type { TlsFiles } from "./tls-material.ts"
-import type { TlsLog } from "./tls-rotation.ts"
 import type { TlsRefusal } from "./tls-terminator.ts"
 
 /** What comes with every WebSocket: who it is, and whatever belongs to speaking with it. */
@@ -38,7 +38,7 @@ type Where = {
 
 /** What becomes of clients that did not come to speak. */
 export type ListenEvents = {
-  log: TlsLog
+  log: Log
   refused: (refusal: TlsRefusal) => void
   /** Who is at the other end of a connection inside this machine. */
   uidOf: (ends: TcpEnds) => number | null

@@ -1,14 +1,15 @@
+import type { Log } from "../../../lib/log.ts"
 import { ok, type Result } from "../../../lib/result.ts"
 import { isLoopbackAddress, type TcpEnds } from "../../../lib/tcp-ends.ts"
 import { HandshakeFailures } from "./connection-limiter.ts"
 import { readTlsMaterial, type TlsFiles, type TlsMaterial } from "./tls-material.ts"
-import { type TlsLog, TlsRotation } from "./tls-rotation.ts"
+import { TlsRotation } from "./tls-rotation.ts"
 import { type End, type TlsPeer, type TlsRefusal, TlsTerminator } from "./tls-terminator.ts"
 
 export type TlsListenerOptions = {
   files: TlsFiles
   innerPort: number
-  log: TlsLog
+  log: Log
   refused: (refusal: TlsRefusal) => void
   uidOf: (ends: TcpEnds) => number | null
   /** When the certificate expires that is in use from now on. */
@@ -66,7 +67,7 @@ type RefusalTally = Disposable & { add: (refusal: TlsRefusal) => void }
  * The first refusal is told at once; in the second after it they are only counted, and the count is
  * told with the last of them. A thousand attempts a second do not fill the log.
  */
-export function refusalTally(log: TlsLog): RefusalTally {
+export function refusalTally(log: Log): RefusalTally {
   let last: TlsRefusal | null = null
   let count = 0
   let timer: ReturnType<typeof setTimeout> | null = null

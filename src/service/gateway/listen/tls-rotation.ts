@@ -1,20 +1,15 @@
 import { statSync } from "node:fs"
 import { errnoOf } from "../../../lib/errno.ts"
+import type { Log } from "../../../lib/log.ts"
 import type { Result } from "../../../lib/result.ts"
 import { readTlsMaterial, type TlsFiles, type TlsMaterial } from "./tls-material.ts"
-
-export type TlsLog = {
-  info(facts: Record<string, unknown>, event: string): void
-  warn(facts: Record<string, unknown>, event: string): void
-  error(facts: Record<string, unknown>, event: string): void
-}
 
 export type TlsRotationOptions = {
   files: TlsFiles
   /** What is in use. */
   material: TlsMaterial
   use(material: TlsMaterial): void
-  log: TlsLog
+  log: Log
   lookEveryMs?: number
 }
 

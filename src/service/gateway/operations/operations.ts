@@ -33,7 +33,7 @@ import type { KeeperLink } from "./keeper-link.ts"
 import { listPage } from "./list-page.ts"
 import type { Followed, LiveExecutions } from "./live-executions.ts"
 import { noHeld, TranscriptFeed, transcriptExpired } from "./output-feed.ts"
-import { readChunks } from "./read-chunks.ts"
+import { readChunks, readPage } from "./read-chunks.ts"
 import { ReadScheduler } from "./read-scheduler.ts"
 
 export type OperationPorts = {
@@ -130,12 +130,11 @@ export function createOperations(ports: OperationPorts): Operations {
       return fail(failure("WRONG_STATE", message, { state: kind }))
     },
 
-    async readTranscript(caller, params) {
-      const opened = await operations.open(caller, params.execution_id, params.from)
-      if (!opened.ok) return opened
-      using feed = opened.value
-      return await reads.run(caller, async () => readChunks(feed, params))
-    },
+    readTranscript: (caller, params) =>
+      readAt(caller, params.execution_id, params.from, (feed) => readChunks(feed, params)),
+
+    readOutput: (caller, request, keep) =>
+      readAt(caller, request.executionId, request.from, (feed) => readPage(feed, request, keep)),
 
     async verify(caller, params) {
       const found = await operations.status(caller, params.execution_id)
@@ -202,6 +201,18 @@ export function createOperations(ports: OperationPorts): Operations {
   function ownerOf(id: ExecutionId): Owned | null {
     const followed = live.peek(id)
     return followed === null ? journal().owned(id) : ownedOf(followed)
+  }
+
+  async function readAt<Page>(
+    caller: Caller,
+    executionId: string,
+    from: string,
+    read: (feed: OutputFeed) => Result<Page, Failure>,
+  ): Answer<Page> {
+    const opened = await operations.open(caller, executionId, from)
+    if (!opened.ok) return opened
+    using feed = opened.value
+    return await reads.run(caller, async () => read(feed))
   }
 
   async function openAt(id: ExecutionId, from: string, caller: Caller): Answer<OutputFeed> {

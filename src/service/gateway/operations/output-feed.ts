@@ -1,4 +1,6 @@
 import { type ExecutionRecord, hasEnded, type StreamName } from "../../../execution/record.ts"
+import { messageOf } from "../../../lib/errno.ts"
+import { lineEnd } from "../../../lib/line-ends.ts"
 import { failure } from "../../../protocol/failure.ts"
 import type { Caller } from "../../access/caller.ts"
 import { noLongerGood } from "../../access/permission.ts"
@@ -17,7 +19,6 @@ import { type WholeText, wholeText } from "./whole-text.ts"
 
 const nothing = new Uint8Array(0)
 const mostStates = 100
-const lineEnd = 0x0a
 
 type Held = Record<StreamName, Uint8Array>
 type OutputPiece = Omit<Piece, "next">
@@ -107,7 +108,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
       return this.#next(form, mostBytes)
     } catch (error) {
       // What the disk says of one transcript is the affair of its readers alone.
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       return this.#fail(failure("INTERNAL", `The transcript could not be read: ${why}.`))
     }
   }

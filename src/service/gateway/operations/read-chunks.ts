@@ -1,16 +1,32 @@
 import { hasEnded } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Failure } from "../../../protocol/failure.ts"
-import type { GapNotice, OutputChunk, ParsedParamsOf, ResultOf } from "../../../protocol/methods.ts"
-import { outputChunk } from "../../../protocol/output-chunk.ts"
-import type { OutputFeed } from "../ports.ts"
+import type { GapNotice, ParsedParamsOf, ResultOf } from "../../../protocol/methods.ts"
+import { type Output, outputChunk } from "../../../protocol/output-chunk.ts"
+import type { OutputFeed, OutputPage, OutputRequest } from "../ports.ts"
 
-/** A page of a transcript: what is there now, up to a limit. */
+/** A page of a transcript as the native protocol and HTTP carry it. */
 export function readChunks(
   feed: OutputFeed,
-  params: Pick<ParsedParamsOf<"transcript.read">, "limit_bytes" | "encoding">,
+  {
+    limit_bytes: limitBytes,
+    encoding,
+  }: Pick<ParsedParamsOf<"transcript.read">, "limit_bytes" | "encoding">,
 ): Result<ResultOf<"transcript.read">, Failure> {
-  const chunks: OutputChunk[] = []
+  const form = encoding === "utf8" ? "text" : "bytes"
+  const read = readPage(feed, { form, limitBytes }, (output) => outputChunk(output, encoding))
+  if (!read.ok) return read
+  const { pieces: chunks, gap, ...page } = read.value
+  return ok({ chunks, ...page, ...(gap === null ? {} : { gap }) })
+}
+
+/** A page of output: what is there now, up to a limit. */
+export function readPage<Kept>(
+  feed: OutputFeed,
+  { form, limitBytes }: Pick<OutputRequest, "form" | "limitBytes">,
+  keep: (output: Output) => Kept,
+): Result<OutputPage<Kept>, Failure> {
+  const pieces: Kept[] = []
   let gap: GapNotice | null = null
   const startBytes = feed.position().sequence
   let bytes = 0
@@ -18,22 +34,21 @@ export function readChunks(
   let sequence = feed.passedBytes()
   let ended = false
   let isFull = false
-  const form = params.encoding === "utf8" ? "text" : "bytes"
-  while (bytes < params.limit_bytes && !ended && !isFull) {
-    const event = feed.next(form, params.limit_bytes - bytes)
+  while (bytes < limitBytes && !ended && !isFull) {
+    const event = feed.next(form, limitBytes - bytes)
     if (event === null) break
     switch (event.kind) {
       case "output":
-        chunks.push(outputChunk(event, params.encoding))
+        pieces.push(keep(event))
         bytes = feed.position().sequence - startBytes
         next = event.next
         sequence = feed.passedBytes()
         // What little would fit yet is not worth a line that is cut in two.
-        isFull = !event.endsInsideLine && isAlmostFull(bytes, params.limit_bytes)
+        isFull = !event.endsInsideLine && isAlmostFull(bytes, limitBytes)
         break
       case "gap": {
         // Told in the page it is in front of: one inside a page begins the next one.
-        if (chunks.length > 0) return page()
+        if (pieces.length > 0) return page()
         gap = joined(gap, event)
         next = event.next
         sequence = feed.passedBytes()
@@ -52,9 +67,9 @@ export function readChunks(
   if (!ended && hasEnded(feed.record())) ended = feed.next(form)?.kind === "ended"
   return page()
 
-  function page(): Result<ResultOf<"transcript.read">, Failure> {
+  function page(): Result<OutputPage<Kept>, Failure> {
     const more = sequence < feed.record().transcript.end.sequence
-    return ok({ chunks, next, sequence, more, ended, ...(gap === null ? {} : { gap }) })
+    return ok({ pieces, next, sequence, more, ended, gap })
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Failure } from "../../../protocol/failure.ts"
 import type { GatewaySettings } from "../../../protocol/ipc.ts"
+import { mostUnsentBytes } from "../../../protocol/session-limits.ts"
 import { addressOf } from "../../access/identify.ts"
 import type { GarbageCollector } from "../../os/garbage-collector.ts"
 import { refuse as refusing } from "../../transports/http/answer.ts"
@@ -8,9 +9,6 @@ import type { OpenSession, Sessions, Speak } from "../../transports/socket/sessi
 import type { Handlers } from "../listen/listen.ts"
 import type { Refusals } from "../ports.ts"
 import type { Access } from "./access.ts"
-
-/** What one client may leave unread in memory: the largest answer and some more. */
-const mostUnsentBytes = 16 * 1024 * 1024
 
 /** How a client is spoken to, and its session once it is open. */
 type Talk = { speak: Speak | undefined; session: OpenSession | null }

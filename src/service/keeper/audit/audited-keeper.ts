@@ -92,7 +92,7 @@ export class AuditedKeeper {
     const asked = { method: "input", execution_id: executionId }
     if (!outcome.ok) return this.#refused(origin, asked, outcome.failure)
     // After its end nobody would tell, or forget, what is counted here.
-    const isLive = this.#keeper.live.find(executionId)?.isLive === true
+    const isLive = (this.#keeper.live.find(executionId)?.child ?? null) !== null
     const earlier = this.#inputs.get(executionId)?.get(origin.principal)
     if (isLive && earlier !== undefined) {
       earlier.count += 1

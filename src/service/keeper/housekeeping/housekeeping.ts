@@ -1,5 +1,6 @@
+import type { Log } from "../../../lib/log.ts"
 import type { DiskUse } from "../admission/disk-use.ts"
-import type { Clock, Journal, Log, TranscriptStore } from "../ports.ts"
+import type { Clock, Journal, TranscriptStore } from "../ports.ts"
 import { type RetentionSettings, retain } from "./retention.ts"
 
 type Reserve = {

@@ -1,8 +1,9 @@
 import type { Config } from "../../../config/config.ts"
 import type { RunAs } from "../../../execution/run-as.ts"
+import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { changeableBy, unreachableFor } from "../../os/programs/user-reach.ts"
-import type { Log, Programs } from "../ports.ts"
+import type { Programs } from "../ports.ts"
 import type { LaunchRules } from "../starting/allowed-launch.ts"
 import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.ts"
 

@@ -1,6 +1,7 @@
 import { closeSync } from "node:fs"
 import { z } from "zod"
 import { withoutRuntimeVariables } from "../../../cli/runtime-variables.ts"
+import { messageOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { Handover } from "../../../protocol/handover.ts"
 import {
@@ -52,11 +53,7 @@ export function handOverTo(
   try {
     return become(path, [...program, ...args], from.env, inheritance)
   } catch (error) {
-    return returnToPrevious(
-      inheritance,
-      from.env,
-      error instanceof Error ? error.message : String(error),
-    )
+    return returnToPrevious(inheritance, from.env, messageOf(error))
   }
 }
 

@@ -71,7 +71,7 @@ export function openRecord(
   const policy = watchPolicy(config, options)
   if (!policy.ok) return policy
   owner.use(policy.value)
-  const journal = openJournal(state.value.journalPath, clock)
+  const journal = openJournal(state.value.paths.journal, clock)
   if (!journal.ok) return fail(journal.failure.message)
   owner.use(journal.value)
   const audit = openAuditLog(auditSettings(config, state.value), clock, options.logger)
@@ -87,6 +87,6 @@ export function openRecord(
     journal: journal.value,
     audit: audit.value,
     signer: createReceiptSigner(key.value, process.getuid?.() ?? 0),
-    transcripts: createTranscriptStore(state.value.transcriptsPath),
+    transcripts: createTranscriptStore(state.value.paths.transcripts),
   })
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import type { Config } from "../../../config/config.ts"
 import { executionIdFrom } from "../../../execution/id.ts"
+import type { Log } from "../../../lib/log.ts"
 import { LoopLag } from "../../metrics/loop-lag.ts"
 import { GarbageCollector } from "../../os/garbage-collector.ts"
 import { signalNumber } from "../../os/signals.ts"
@@ -15,7 +16,6 @@ import { GatewayProcess } from "../gateway-link/gateway-process.ts"
 import { GatewayUpdates } from "../gateway-link/gateway-updates.ts"
 import { createHousekeeping } from "../housekeeping/housekeeping.ts"
 import { Keeper } from "../keeper.ts"
-import type { Log } from "../ports.ts"
 import { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import { keeperReport } from "../reports/keeper-report.ts"
 import { openRetryingJournal, type RetryingJournal } from "../supervision/retrying-journal.ts"
@@ -243,7 +243,7 @@ function readyLine(port: number | null, config: Config, state: StateDirectory): 
   const [host = "127.0.0.1"] = config.hosts
   const scheme = config.tlsCert === null ? "ws" : "wss"
   const where =
-    port === null ? `unix:${state.socketPath}` : `${scheme}://${hostInUrl(host)}:${port}/ws/mcp`
+    port === null ? `unix:${state.paths.socket}` : `${scheme}://${hostInUrl(host)}:${port}/ws/mcp`
   return `cc-executor: listening on ${where} (state in ${state.path})`
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import type { Config } from "../../../config/config.ts"
 import type { ResourceLimits } from "../../../execution/spec.ts"
 import { canonicalText } from "../../../lib/canonical-text.ts"
@@ -94,7 +93,7 @@ export function retentionSettings(config: Config): RetentionSettings {
 
 export function auditSettings(config: Config, state: StateDirectory): AuditLogSettings {
   return {
-    directory: join(state.path, "audit"),
+    directory: state.paths.audit,
     fileBytes: config.auditFileBytes,
     files: config.auditFiles,
   }
@@ -128,9 +127,9 @@ export function gatewaySettings(
 ): GatewaySettings {
   return {
     stateDir: state.path,
-    socketPath: state.socketPath,
-    journalPath: state.journalPath,
-    transcriptsPath: state.transcriptsPath,
+    socketPath: state.paths.socket,
+    journalPath: state.paths.journal,
+    transcriptsPath: state.paths.transcripts,
     listen: {
       hosts: config.port === null ? [] : config.hosts,
       port: handedPort ?? config.port ?? 0,

@@ -1,5 +1,6 @@
 import { openSync, readFileSync } from "node:fs"
 import type { Config } from "../../../config/config.ts"
+import { messageOf } from "../../../lib/errno.ts"
 import type { HandedExecutions, Handover } from "../../../protocol/handover.ts"
 import { handoverFormat } from "../../../protocol/handover.ts"
 import type { UpgradeRequest } from "../../../protocol/upgrade.ts"
@@ -163,7 +164,7 @@ function runProgram({ env }: ServeOptions, { reaper }: Machine): RunProgram {
       if (child.signalCode !== null) return null
       return { exitCode: child.exitCode, text: text ?? "", said: said ?? "" }
     } catch (error) {
-      return { failure: error instanceof Error ? error.message : String(error) }
+      return { failure: messageOf(error) }
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { ExecutionEvent } from "../../../execution/state.ts"
-import type { Clock, Journal, Log, ReceiptSigner } from "../ports.ts"
+import type { Log } from "../../../lib/log.ts"
+import type { Clock, Journal, ReceiptSigner } from "../ports.ts"
 import { sleep } from "../sleep.ts"
 
 const retryMs = 500

@@ -1,7 +1,7 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { ExecutionEvent } from "../../../execution/state.ts"
+import type { Log } from "../../../lib/log.ts"
 import type { GatewayUpdates } from "../gateway-link/gateway-updates.ts"
-import type { Log } from "../ports.ts"
 import type { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import type { RetryingJournal } from "./retrying-journal.ts"
 

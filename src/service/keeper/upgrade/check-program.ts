@@ -1,3 +1,4 @@
+import { tryParseJson } from "../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { handoverFormat, UpgradeCheck } from "../../../protocol/handover.ts"
 
@@ -22,7 +23,7 @@ export async function checkProgram(
   const answer = await run([...program, upgradeCheckArgument], limitMs)
   if (answer === null) return fail(`${name} did not answer within ${limitMs / 1000} s.`)
   if ("failure" in answer) return fail(`${name} cannot be started: ${answer.failure}.`)
-  const told = UpgradeCheck.safeParse(parsed(answer.text))
+  const told = UpgradeCheck.safeParse(tryParseJson(answer.text))
   if (answer.exitCode !== 0 || !told.success) {
     const words = answer.said.trim().split("\n").at(-1)?.slice(0, 300) ?? ""
     const said = words === "" ? "" : ` It said: ${words}`
@@ -38,12 +39,4 @@ export async function checkProgram(
     return fail(`${it} is older than the state directory, which ${own.version} has written.`)
   }
   return ok(told.data)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null // whatever it is, it is no answer
-  }
 }

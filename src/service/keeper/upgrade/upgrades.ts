@@ -1,8 +1,9 @@
+import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { HandedExecutions, UpgradeCheck } from "../../../protocol/handover.ts"
 import type { UpgradeReport, UpgradeRequest } from "../../../protocol/upgrade.ts"
 import type { LiveTable } from "../live-table.ts"
-import type { Clock, Log } from "../ports.ts"
+import type { Clock } from "../ports.ts"
 import { nextTurn, sleep } from "../sleep.ts"
 
 /** What is being stopped may end by itself for so long; then it is handed over as it is. */

@@ -1,12 +1,12 @@
 import type { HandedChild } from "../../../execution/handover.ts"
 import type { ExecutionId } from "../../../execution/id.ts"
-import type { ResourceUse } from "../../../execution/record.ts"
 import type { Exit } from "../../../execution/state.ts"
 import type { AdoptedFacts, Child } from "../../keeper/ports.ts"
 import type { Waited } from "../libc.ts"
 import type { Reaper } from "../reaper.ts"
 import { signalName } from "../signals.ts"
 import { type Containment, type Enclosure, endAtOnce } from "../trees/containment.ts"
+import { childOf } from "./child.ts"
 import { masterStdio, pipeStdio, type Stdio } from "./stdio.ts"
 
 /**
@@ -31,22 +31,11 @@ export function adoptChild(
           return exitOf(how.status)
         })
       : Promise.resolve(exit)
-  return {
-    leader,
+  return childOf(leader, tree, enclosure, stdio, {
     exited,
-    outputs: stdio.outputs,
-    input: stdio.input,
-    tree,
-    resize: stdio.resize,
-    use: () => useOf(enclosure.use(), waited),
-    ranOutOfMemory: () => enclosure.hasRunOutOfMemory(),
+    cpu: () => waited,
     hasBeenWaitedFor: () => exit !== null || waited !== null,
-    handOver: () => ({ leader, ...stdio.handOver(), frozen: tree.frozen() }),
-    [Symbol.dispose]() {
-      stdio.close()
-      enclosure.remove()
-    },
-  }
+  })
 }
 
 /** A child that nobody could look after is ended. */
@@ -69,11 +58,4 @@ function exitOf(status: number): Exit {
   return signal === 0
     ? { kind: "exited", exitCode: (status >> 8) & 0xff }
     : { kind: "signaled", signal: signalName(signal) }
-}
-
-/** Without a cgroup: the leader and the descendants it waited for, once it has exited. */
-function useOf(use: ResourceUse, waited: Waited | null): ResourceUse {
-  if (use.cpuUserMs !== null || waited === null) return use
-  const { cpuUserMs, cpuSystemMs } = waited
-  return { ...use, cpuUserMs, cpuSystemMs }
 }

@@ -1,9 +1,9 @@
 import { closeSync, fchownSync, writeFileSync } from "node:fs"
-import type { ProcessIdentity, ResourceUse } from "../../../execution/record.ts"
+import type { ProcessIdentity } from "../../../execution/record.ts"
 import type { RunAs } from "../../../execution/run-as.ts"
 import type { TerminalSize } from "../../../execution/spec.ts"
 import type { Exit } from "../../../execution/state.ts"
-import { errnoOf, isErrno } from "../../../lib/errno.ts"
+import { errnoOf, isErrno, messageOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Child, Launch, SpawnFailure } from "../../keeper/ports.ts"
 import { makePipe } from "../libc.ts"
@@ -13,6 +13,7 @@ import type { Reaper } from "../reaper.ts"
 import { signalName } from "../signals.ts"
 import { type Containment, type Enclosure, endAtOnce } from "../trees/containment.ts"
 import { executionMarker } from "../trees/forest.ts"
+import { type CpuUse, childOf } from "./child.ts"
 import { PseudoTerminal, TerminalInput } from "./pseudo-terminal.ts"
 import { withRlimits } from "./rlimits.ts"
 import { enlarge, pipeStdio, type Stdio } from "./stdio.ts"
@@ -91,22 +92,11 @@ function supervisable(
   const leader = identify(subprocess.pid)
   preferAsVictim(leader.pid)
   const tree = enclosure.enter(leader)
-  return {
-    leader,
+  return childOf(leader, tree, enclosure, stdio, {
     exited,
-    outputs: stdio.outputs,
-    input: stdio.input,
-    tree,
-    resize: stdio.resize,
-    use: () => useOf(enclosure, subprocess),
-    ranOutOfMemory: () => enclosure.hasRunOutOfMemory(),
+    cpu: () => cpuOf(subprocess),
     hasBeenWaitedFor: () => subprocess.exitCode !== null || subprocess.signalCode !== null,
-    handOver: () => ({ leader, ...stdio.handOver(), frozen: tree.frozen() }),
-    [Symbol.dispose]() {
-      stdio.close()
-      enclosure.remove()
-    },
-  }
+  })
 }
 
 function spawnOrClose<Spawned>(stdio: Stdio, spawn: () => Spawned): Spawned {
@@ -208,15 +198,8 @@ function preferAsVictim(pid: number): void {
   }
 }
 
-function useOf(enclosure: Enclosure, subprocess: Bun.Subprocess): ResourceUse {
-  const use = enclosure.use()
-  if (use.cpuUserMs !== null) return use
-  // Without a cgroup: the leader and the descendants it waited for, once it has exited.
+function cpuOf(subprocess: Bun.Subprocess): CpuUse | null {
   const cpu = subprocess.resourceUsage()?.cpuTime
-  if (cpu === undefined) return use
-  return { ...use, cpuUserMs: Number(cpu.user) / 1000, cpuSystemMs: Number(cpu.system) / 1000 }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (cpu === undefined) return null
+  return { cpuUserMs: Number(cpu.user) / 1000, cpuSystemMs: Number(cpu.system) / 1000 }
 }

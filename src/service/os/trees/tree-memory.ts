@@ -1,9 +1,10 @@
 import { readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { z } from "zod"
 import { ExecutionId } from "../../../execution/id.ts"
 import { ProcessIdentity } from "../../../execution/record.ts"
 import { isErrno } from "../../../lib/errno.ts"
+import { tryParseJson } from "../../../lib/parse-json.ts"
+import { statePathsIn } from "../../storage/state-paths.ts"
 import { bootId, readStat } from "../proc.ts"
 import type { Containment } from "./containment.ts"
 import type { Forest } from "./forest.ts"
@@ -21,23 +22,22 @@ const TreeMemory = z.object({
 })
 export type TreeMemory = z.infer<typeof TreeMemory>
 
-const fileName = "trees.json"
-
 /** Null when there is none, or when it speaks of another boot or pid namespace. */
 export function readTreeMemory(stateDir: string): TreeMemory | null {
   let text: string
   try {
-    text = readFileSync(join(stateDir, fileName), "utf8")
+    text = readFileSync(statePathsIn(stateDir).trees, "utf8")
   } catch (error) {
     if (isErrno(error, "ENOENT")) return null
     throw error
   }
-  const memory = TreeMemory.safeParse(parseJson(text))
+  // One that a crash has cut short is as good as none.
+  const memory = TreeMemory.safeParse(tryParseJson(text))
   return memory.success && memory.data.world === thisWorld() ? memory.data : null
 }
 
 export function writeTreeMemory(stateDir: string, memory: Omit<TreeMemory, "world">): void {
-  const path = join(stateDir, fileName)
+  const path = statePathsIn(stateDir).trees
   const text = JSON.stringify({ world: thisWorld(), ...memory } satisfies TreeMemory)
   try {
     writeFileSync(`${path}.new`, text, { mode: 0o600 })
@@ -50,14 +50,6 @@ export function writeTreeMemory(stateDir: string, memory: Omit<TreeMemory, "worl
 
 function thisWorld(): string {
   return `${bootId()} ${readlinkSync("/proc/self/ns/pid")}`
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null // cut short by a crash: as good as none
-  }
 }
 
 /** Writes down who was seen in which tree, for whoever must end them should the keeper die. */

@@ -1,14 +1,9 @@
 import { Database, SQLiteError } from "bun:sqlite"
 import { closeSync, existsSync, openSync } from "node:fs"
-import { join } from "node:path"
 import { z } from "zod"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { codeOf, isOutOfRoom, type JournalFailure } from "./journal-failure.ts"
 import { checkVersion, migrate } from "./migrations.ts"
-
-export function journalPath(stateDirectory: string): string {
-  return join(stateDirectory, "journal.sqlite")
-}
 
 // Nobody waits long: there is one writer, and readers only ever wait for a recovery after a crash.
 const busyTimeoutMs = 5_000

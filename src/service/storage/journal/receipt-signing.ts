@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto"
 import { z } from "zod"
 import { Receipt, receiptOf, SignedReceipt, signedBytes } from "../../../execution/receipt.ts"
+import { tryParseJson } from "../../../lib/parse-json.ts"
 import type { ReceiptSigner } from "../../keeper/ports.ts"
 import { keyIdOf, type SigningKey } from "./signing-key.ts"
 
@@ -80,18 +81,9 @@ function fromBase64(text: string): Buffer | null {
 }
 
 function readReceipt(bytes: Buffer, trust: "trusted" | "self-attested"): ReceiptVerification {
-  const receipt = Receipt.safeParse(parseJson(bytes.toString("utf8")))
+  const receipt = Receipt.safeParse(tryParseJson(bytes.toString("utf8")))
   if (receipt.success) return { kind: "valid", trust, receipt: receipt.data }
   return invalid(`it is signed, but not a receipt this program knows: ${firstIssue(receipt.error)}`)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return undefined
-  }
 }
 
 function firstIssue(error: z.ZodError): string {

@@ -6,9 +6,9 @@ import {
   type KeyObject,
 } from "node:crypto"
 import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { writeWhole } from "../../../lib/write-whole.ts"
+import { statePathsIn } from "../state-paths.ts"
 
 /** The Ed25519 key that receipts are signed with. */
 export type SigningKey = { id: string; privateKey: KeyObject; publicKey: KeyObject }
@@ -24,7 +24,7 @@ export type SigningKeyFailure = {
 export function loadOrCreateSigningKey(
   stateDirectory: string,
 ): Result<SigningKey, SigningKeyFailure> {
-  const path = join(stateDirectory, "receipt-key.pem")
+  const path = statePathsIn(stateDirectory).receiptKey
   try {
     return load(path)
   } catch (error) {

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { ExecutionId } from "../../../execution/id.ts"
 import { SignedReceipt } from "../../../execution/receipt.ts"
 import { ExecutionRecord, retainedBytes } from "../../../execution/record.ts"
+import { tryParseJson } from "../../../lib/parse-json.ts"
 import { JournalDamagedError } from "./journal-failure.ts"
 
 /** A record as rows hold it: the spec, which never changes, apart from what does. */
@@ -48,8 +49,8 @@ export function parseRecordRow(
   path: string,
 ): { ordinal: number; record: ExecutionRecord } {
   const { ordinal, id, record, spec } = RecordRow.parse(row)
-  const changing = parseJson(record)
-  const whole = typeof changing === "object" ? { ...changing, spec: parseJson(spec) } : changing
+  const changing = tryParseJson(record)
+  const whole = typeof changing === "object" ? { ...changing, spec: tryParseJson(spec) } : changing
   const parsed = ExecutionRecord.safeParse(whole)
   if (!parsed.success) throw damaged(`execution ${id}`, path, parsed.error)
   return { ordinal, record: parsed.data }
@@ -57,18 +58,9 @@ export function parseRecordRow(
 
 export function parseReceiptRow(row: unknown, id: ExecutionId, path: string): SignedReceipt {
   const { envelope } = z.object({ envelope: z.string() }).parse(row)
-  const parsed = SignedReceipt.safeParse(parseJson(envelope))
+  const parsed = SignedReceipt.safeParse(tryParseJson(envelope))
   if (!parsed.success) throw damaged(`the receipt of execution ${id}`, path, parsed.error)
   return parsed.data
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return undefined // no schema takes it: the caller says which row this is
-  }
 }
 
 function damaged(what: string, path: string, error: z.ZodError): JournalDamagedError {

@@ -1,4 +1,5 @@
 import { Hono, type MiddlewareHandler } from "hono"
+import type { Log } from "../../../lib/log.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Tarpit } from "../../access/temporary-bans.ts"
 import type { Operations, Refusals } from "../../gateway/ports.ts"
@@ -26,7 +27,6 @@ import {
   type Health,
   type HttpContext,
   type HttpEnvironment,
-  type HttpLog,
   type Metrics,
   type ReportGarbage,
   type RoutePorts,
@@ -38,7 +38,7 @@ export type HttpAppOptions = {
   health: Health
   metrics: Metrics
   callerOf: CallerOf
-  log: HttpLog
+  log: Log
   refusals: Refusals
   version: string
   maxMessageBytes: number

@@ -1,7 +1,7 @@
+import { parseJson } from "../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { failure } from "../../../protocol/failure.ts"
 import { errorMessage, RpcRequest } from "../../../protocol/json-rpc.ts"
-import { parseJson } from "../../../protocol/parse-json.ts"
 import type { Caller } from "../../access/caller.ts"
 import { noLongerGood } from "../../access/permission.ts"
 import { type HttpFailure, refuse } from "./answer.ts"

@@ -42,12 +42,6 @@ export type Metrics = () => Promise<string>
 /** A request was answered; `operation` is the name of a route. */
 export type Answered = (operation: string, status: number, seconds: number) => void
 
-export interface HttpLog {
-  debug(facts: Record<string, unknown>, event: string): void
-  warn(facts: Record<string, unknown>, event: string): void
-  error(facts: Record<string, unknown>, event: string): void
-}
-
 export type After = (delayMs: number, run: () => void) => Disposable
 
 /** So many bytes were made and sent: what they were made from is garbage now. */

@@ -1,10 +1,10 @@
 import { z } from "zod"
+import { type JsonFault, parseJson } from "../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { checkParams, invalidParams, issuesText } from "../../../protocol/check-params.ts"
 import { failure } from "../../../protocol/failure.ts"
 import { methods } from "../../../protocol/methods.ts"
 import type { PolicyKind } from "../../../protocol/notifications.ts"
-import { type JsonFault, parseJson } from "../../../protocol/parse-json.ts"
 import type { HttpFailure } from "./answer.ts"
 import type { HttpContext } from "./ports.ts"
 

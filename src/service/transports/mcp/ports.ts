@@ -1,3 +1,4 @@
+import type { Log } from "../../../lib/log.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Answer, Operations, Refusals } from "../../gateway/ports.ts"
 
@@ -6,7 +7,7 @@ export type McpPorts = {
   operations: Operations
   refusals: Refusals
   version: string
-  log: McpLog
+  log: Log
   /** Searches of one caller, one after another. */
   searches: SearchScheduler
   monotonicMs(): number
@@ -15,12 +16,6 @@ export type McpPorts = {
 
 export interface SearchScheduler {
   run<Value>(caller: Caller, work: () => Answer<Value>): Answer<Value>
-}
-
-export interface McpLog {
-  debug(facts: Record<string, unknown>, event: string): void
-  warn(facts: Record<string, unknown>, event: string): void
-  error(facts: Record<string, unknown>, event: string): void
 }
 
 /** Whom a server is made for: one for every connection, or for every request over HTTP. */

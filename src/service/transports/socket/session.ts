@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises"
 import { z } from "zod"
 import type { ExecutionRecord } from "../../../execution/record.ts"
+import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
@@ -11,27 +12,25 @@ import {
   readRequest,
   resultMessage,
 } from "../../../protocol/json-rpc.ts"
-import { mostRequests, tooManyAtOnce } from "../../../protocol/limits.ts"
 import { isMethodName } from "../../../protocol/methods.ts"
+import {
+  type MessageRateLimiter,
+  policyViolation,
+  refusalOf,
+  tooLarge,
+} from "../../../protocol/session-limits.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Driver, Operations, Refusals } from "../../gateway/ports.ts"
 import type { Connection } from "./connection.ts"
-import type { MessageRateLimiter } from "./message-rate-limiter.ts"
 import { answerMethod, type Reply, type SessionScope } from "./session-methods.ts"
 import type { Subscription } from "./subscription.ts"
-
-export type SessionLog = {
-  debug(facts: Record<string, unknown>, event: string): void
-  warn(facts: Record<string, unknown>, event: string): void
-  error(facts: Record<string, unknown>, event: string): void
-}
 
 export type SessionOptions = {
   id: string
   caller: Caller
   operations: Operations
   connection: Connection
-  log: SessionLog
+  log: Log
   refusals: Refusals
   /** Text of so many characters was made and sent. */
   reportGarbage: (length: number) => void
@@ -50,7 +49,6 @@ const mostUntold = 1000
 const subscriptionLength = 64 * 1024
 const longAnswer = { atLeast: 64 * 1024, weight: 32 }
 const tryAgainLater = 1013
-const policyViolation = 1008
 /** Their answers can be megabytes long, and take milliseconds to make. */
 const largeReads: ReadonlySet<string> = new Set([
   "list",
@@ -141,8 +139,7 @@ export class Session implements SessionScope, Disposable {
       return
     }
     const { id, method, params } = request.value
-    const isFull = this.#requestsUnderWay >= mostRequests
-    const refusal = decision.kind === "too-fast" ? decision.refusal : isFull ? tooManyAtOnce : null
+    const refusal = refusalOf(decision, this.#requestsUnderWay)
     if (refusal !== null) {
       this.#noteRefusal(method, params, refusal)
       if (id !== undefined) this.send(errorMessage(id, refusal))
@@ -169,8 +166,7 @@ export class Session implements SessionScope, Disposable {
 
   /** A message that nobody read: the connection was closed for it. */
   refusedTooLarge(mostBytes: number): void {
-    const message = `The message is larger than ${mostBytes} bytes: the connection is closed.`
-    this.#noteRefusal("unknown", undefined, failure("INVALID_REQUEST", message))
+    this.#noteRefusal("unknown", undefined, tooLarge(mostBytes))
   }
 
   watch(labels: Record<string, string> | undefined): Result<null, Failure> {

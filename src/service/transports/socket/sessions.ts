@@ -1,11 +1,12 @@
+import type { Log } from "../../../lib/log.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import { errorMessage, notificationMessage } from "../../../protocol/json-rpc.ts"
+import { MessageRateLimiter, policyViolation } from "../../../protocol/session-limits.ts"
 import type { Caller } from "../../access/caller.ts"
 import { isAdmin, noLongerGood } from "../../access/permission.ts"
 import type { Operations, Refusals } from "../../gateway/ports.ts"
 import type { Connection } from "./connection.ts"
-import { MessageRateLimiter } from "./message-rate-limiter.ts"
-import { Session, type SessionLog } from "./session.ts"
+import { Session } from "./session.ts"
 
 export type SessionSettings = {
   maxSessions: number
@@ -17,7 +18,7 @@ export type SessionSettings = {
 }
 
 export type SessionEvents = {
-  log: SessionLog
+  log: Log
   refusals: Refusals
   /** Text of so many characters was made and sent. */
   reportGarbage: (length: number) => void
@@ -40,7 +41,6 @@ const capabilities = [
 ]
 const longestPingMs = 30_000
 const credentialCheckMs = 1000
-const policyViolation = 1008
 const goingAway = 1001
 const goodbye = "the gateway is going away: reconnect"
 const lookMs = 5

@@ -6,7 +6,6 @@ import { ok, type Result } from "../../../../src/lib/result.ts"
 import { changeTokens } from "../../../../src/service/access/tokens/change-tokens.ts"
 import { tokenText } from "../../../../src/service/access/tokens/token.ts"
 import type { TokenEntry } from "../../../../src/service/access/tokens/token-entry.ts"
-import { tokenFilePath } from "../../../../src/service/access/tokens/token-file.ts"
 import {
   makeToken,
   revokeTokens,
@@ -14,6 +13,7 @@ import {
   withToken,
 } from "../../../../src/service/access/tokens/token-list.ts"
 import { tryLock } from "../../../../src/service/os/libc.ts"
+import { statePathsIn } from "../../../../src/service/storage/state-paths.ts"
 
 export const lock = { tryLock, limitMs: 5_000 }
 
@@ -22,7 +22,7 @@ export class TokenDirectory implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), "cc-executor-tokens-"))
 
   get file(): string {
-    return tokenFilePath(this.path)
+    return statePathsIn(this.path).tokens
   }
 
   async create(now: Date, wanted: Partial<Wanted> = {}): Promise<{ text: string } & TokenEntry> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { journalPath } from "../../../../src/service/storage/journal/connection.ts"
 import { openJournal } from "../../../../src/service/storage/journal/journal.ts"
 import { openJournalReader } from "../../../../src/service/storage/journal/journal-reader.ts"
+import { statePathsIn } from "../../../../src/service/storage/state-paths.ts"
 import { live, queued } from "./sample-executions.ts"
 import {
   failureOf,
@@ -16,7 +16,7 @@ import {
 describe("a journal that is not there yet", () => {
   test("is made, at the newest version, for its owner only", () => {
     using directory = temporaryDirectory()
-    const path = journalPath(directory.path)
+    const path = statePathsIn(directory.path).journal
 
     using _journal = succeeded(openJournal(path, stillClock()))
 
@@ -29,7 +29,7 @@ describe("a journal that is not there yet", () => {
 
   test("is a clear failure for a reader, which makes none", () => {
     using directory = temporaryDirectory()
-    const path = journalPath(directory.path)
+    const path = statePathsIn(directory.path).journal
 
     const failure = failureOf(openJournalReader(path))
 
@@ -43,14 +43,14 @@ describe("a journal that was closed", () => {
   test("is one file: the log is in it and gone", () => {
     using directory = temporaryDirectory()
 
-    writeOne(journalPath(directory.path))
+    writeOne(statePathsIn(directory.path).journal)
 
     expect(readdirSync(directory.path)).toEqual(["journal.sqlite"])
   })
 
   test("is opened again with everything in it", () => {
     using directory = temporaryDirectory()
-    const path = journalPath(directory.path)
+    const path = statePathsIn(directory.path).journal
     const record = writeOne(path)
 
     using journal = succeeded(openJournal(path, stillClock()))
@@ -60,7 +60,7 @@ describe("a journal that was closed", () => {
 
   test("is read while nobody writes", () => {
     using directory = temporaryDirectory()
-    const path = journalPath(directory.path)
+    const path = statePathsIn(directory.path).journal
     const record = writeOne(path)
 
     using reader = succeeded(openJournalReader(path))
@@ -70,7 +70,7 @@ describe("a journal that was closed", () => {
 
   test("has an empty log when a reader still has it open", () => {
     using directory = temporaryDirectory()
-    const path = journalPath(directory.path)
+    const path = statePathsIn(directory.path).journal
     const journal = succeeded(openJournal(path, stillClock()))
     using reader = succeeded(openJournalReader(path))
     const record = live(journal)
@@ -85,7 +85,7 @@ describe("a journal that was closed", () => {
 describe("a journal of a newer version", () => {
   test("is refused by writer and reader alike, and left as it is", () => {
     using directory = temporaryDirectory()
-    const path = journalPath(directory.path)
+    const path = statePathsIn(directory.path).journal
     writeOne(path)
     rawRows(path, "PRAGMA user_version = 7")
 
@@ -103,7 +103,7 @@ describe("a journal of a newer version", () => {
 describe("a journal of an older version", () => {
   test("is refused by a reader, which cannot bring it up to date", () => {
     using directory = temporaryDirectory()
-    const path = journalPath(directory.path)
+    const path = statePathsIn(directory.path).journal
     rawRows(path, "PRAGMA journal_mode = WAL")
 
     expect(failureOf(openJournalReader(path))).toMatchObject({ kind: "older", found: 0, known: 2 })
@@ -111,7 +111,7 @@ describe("a journal of an older version", () => {
 
   test("is brought up to date by the writer", () => {
     using directory = temporaryDirectory()
-    const path = journalPath(directory.path)
+    const path = statePathsIn(directory.path).journal
     rawRows(path, "PRAGMA journal_mode = WAL")
 
     const record = writeOne(path)
@@ -130,7 +130,7 @@ describe("a path that cannot be a journal", () => {
     ["a directory", (path: string) => mkdirSync(path)],
   ])("%s is a failure that names it", (_, make) => {
     using directory = temporaryDirectory()
-    const path = journalPath(directory.path)
+    const path = statePathsIn(directory.path).journal
     make(path)
 
     for (const failure of [
@@ -144,7 +144,7 @@ describe("a path that cannot be a journal", () => {
 
   test("a directory that is missing is a failure that names it", () => {
     using directory = temporaryDirectory()
-    const path = journalPath(join(directory.path, "nowhere"))
+    const path = statePathsIn(join(directory.path, "nowhere")).journal
 
     expect(failureOf(openJournal(path, stillClock())).message).toContain(path)
   })
@@ -153,7 +153,7 @@ describe("a path that cannot be a journal", () => {
 describe("the log beside the journal", () => {
   test("does not grow with the number of writes", () => {
     using directory = temporaryDirectory()
-    const path = journalPath(directory.path)
+    const path = statePathsIn(directory.path).journal
     using journal = succeeded(openJournal(path, stillClock()))
     using _reader = succeeded(openJournalReader(path))
 

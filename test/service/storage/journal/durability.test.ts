@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test"
 import assert from "node:assert/strict"
 import { hasEnded } from "../../../../src/execution/record.ts"
 import { type ExecutionState, transition } from "../../../../src/execution/state.ts"
-import { journalPath } from "../../../../src/service/storage/journal/connection.ts"
 import { openJournal } from "../../../../src/service/storage/journal/journal.ts"
 import { openJournalReader } from "../../../../src/service/storage/journal/journal-reader.ts"
 import { verifyReceipt } from "../../../../src/service/storage/journal/receipt-signing.ts"
@@ -10,6 +9,7 @@ import {
   loadOrCreateSigningKey,
   publicKeyPem,
 } from "../../../../src/service/storage/journal/signing-key.ts"
+import { statePathsIn } from "../../../../src/service/storage/state-paths.ts"
 import {
   eventsById,
   listed,
@@ -41,7 +41,7 @@ describe("a reader in another process than the writer", () => {
     using directory = temporaryDirectory()
     await using writer = startWriter(directory.path)
     const first = await writer.nextLine()
-    using reader = succeeded(openJournalReader(journalPath(directory.path)))
+    using reader = succeeded(openJournalReader(statePathsIn(directory.path).journal))
     expect(reader.find(first.id)).not.toBeNull()
 
     for (let seen = 0; seen < 300; seen += 1) {
@@ -62,7 +62,7 @@ function stateAfter(events: number): string[] {
 }
 
 function expectConsistent(stateDirectory: string, promised: ReadonlyMap<string, number>): void {
-  const path = journalPath(stateDirectory)
+  const path = statePathsIn(stateDirectory).journal
   using journal = succeeded(openJournal(path, stillClock()))
   using reader = succeeded(openJournalReader(path))
   const publicKey = publicKeyPem(succeeded(loadOrCreateSigningKey(stateDirectory)))
@@ -92,7 +92,7 @@ type Line = { id: string; events: number }
 
 function startWriter(stateDirectory: string) {
   const child = Bun.spawn(
-    [process.execPath, fixture, stateDirectory, journalPath(stateDirectory)],
+    [process.execPath, fixture, stateDirectory, statePathsIn(stateDirectory).journal],
     { stdout: "pipe", stderr: "inherit" },
   )
   const lines = linesOf(child.stdout)

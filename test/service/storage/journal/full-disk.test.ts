@@ -3,10 +3,10 @@ import assert from "node:assert/strict"
 import { rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Journal } from "../../../../src/service/keeper/ports.ts"
-import { journalPath } from "../../../../src/service/storage/journal/connection.ts"
 import { openJournal } from "../../../../src/service/storage/journal/journal.ts"
 import { JournalFullError } from "../../../../src/service/storage/journal/journal-failure.ts"
 import { openJournalReader } from "../../../../src/service/storage/journal/journal-reader.ts"
+import { statePathsIn } from "../../../../src/service/storage/state-paths.ts"
 import { admitted, after, live, queued, someReceipt } from "./sample-executions.ts"
 import {
   eventsOf,
@@ -23,7 +23,7 @@ const reason = mayMount ? "" : " (skipped: mounting a small disk needs root)"
 describe.skipIf(!mayMount)(`a disk that is full${reason}`, () => {
   test("is a typed error with nothing half written, and with room the same call succeeds", () => {
     using disk = smallDisk(6)
-    const path = journalPath(disk.path)
+    const path = statePathsIn(disk.path).journal
     const ballast = disk.ballast(256)
     using journal = succeeded(openJournal(path, stillClock()))
     const record = queued()
@@ -47,7 +47,7 @@ describe.skipIf(!mayMount)(`a disk that is full${reason}`, () => {
   test.each([5, 6, 7, 8, 10, 12])("of %d MB leaves what is freed to the ends to come", (size) => {
     using disk = smallDisk(size)
     const ballast = disk.ballast(1024)
-    using journal = succeeded(openJournal(journalPath(disk.path), stillClock()))
+    using journal = succeeded(openJournal(statePathsIn(disk.path).journal, stillClock()))
     const records = Array.from({ length: 32 }, () => queued())
     for (const record of records) journal.create(record, null)
     fill(journal)
@@ -63,7 +63,7 @@ describe.skipIf(!mayMount)(`a disk that is full${reason}`, () => {
 
   test("is forgotten when there is room: the log is copied and short again", () => {
     using disk = smallDisk(6)
-    const path = journalPath(disk.path)
+    const path = statePathsIn(disk.path).journal
     using journal = succeeded(openJournal(path, stillClock()))
     fill(journal)
 
@@ -75,7 +75,7 @@ describe.skipIf(!mayMount)(`a disk that is full${reason}`, () => {
 
   test("does not keep the journal from being read, nor closed, nor opened with room again", () => {
     using disk = smallDisk(4)
-    const path = journalPath(disk.path)
+    const path = statePathsIn(disk.path).journal
     const journal = succeeded(openJournal(path, stillClock()))
     const record = live(journal)
     fill(journal)
@@ -94,9 +94,9 @@ describe.skipIf(!mayMount)(`a disk that is full${reason}`, () => {
     using disk = smallDisk(1)
     disk.ballast(1024)
 
-    const failure = failureOf(openJournal(journalPath(disk.path), stillClock()))
+    const failure = failureOf(openJournal(statePathsIn(disk.path).journal, stillClock()))
 
-    expect(failure).toMatchObject({ kind: "full", path: journalPath(disk.path) })
+    expect(failure).toMatchObject({ kind: "full", path: statePathsIn(disk.path).journal })
     expect(failure.message).toContain("free space")
   })
 })

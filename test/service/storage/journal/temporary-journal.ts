@@ -8,9 +8,9 @@ import { ExecutionEvent } from "../../../../src/execution/state.ts"
 import type { Result } from "../../../../src/lib/result.ts"
 import type { JournalReader, ListPage } from "../../../../src/service/gateway/ports.ts"
 import type { Clock, Journal } from "../../../../src/service/keeper/ports.ts"
-import { journalPath } from "../../../../src/service/storage/journal/connection.ts"
 import { openJournal } from "../../../../src/service/storage/journal/journal.ts"
 import { openJournalReader } from "../../../../src/service/storage/journal/journal-reader.ts"
+import { statePathsIn } from "../../../../src/service/storage/state-paths.ts"
 import { sampleTime } from "./sample-executions.ts"
 
 export type TemporaryDirectory = Disposable & { path: string }
@@ -52,7 +52,7 @@ export type TemporaryJournal = Disposable & {
 
 export function temporaryJournal(): TemporaryJournal {
   using opened = new DisposableStack()
-  const path = journalPath(opened.use(temporaryDirectory()).path)
+  const path = statePathsIn(opened.use(temporaryDirectory()).path).journal
   const clock = stillClock()
   const journal = opened.use(succeeded(openJournal(path, clock)))
   const reader = opened.use(succeeded(openJournalReader(path)))

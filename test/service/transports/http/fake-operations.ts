@@ -70,6 +70,10 @@ export class FakeOperations implements Operations {
       return ok({ chunks: [], next: "c0", ended: false })
     })
 
+  readOutput: Operations["readOutput"] = () => {
+    throw new Error("over HTTP output is encoded")
+  }
+
   verify: Operations["verify"] = async (caller, params) =>
     this.#about(params.execution_id, "verify", caller, params, () => {
       return ok({ verified: true, chain: "intact" })

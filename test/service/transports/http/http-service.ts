@@ -31,7 +31,7 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
     },
     refusals,
     metrics: async () => "# no metrics\n",
-    log: { debug: at("debug"), warn: at("warn"), error: at("error") },
+    log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") },
     version: "1.2.3",
     maxMessageBytes: 2 * 1_048_576,
     allowedHosts: [],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { MessageRateLimiter } from "../../../../src/protocol/session-limits.ts"
 import type { Operations } from "../../../../src/service/gateway/ports.ts"
-import { MessageRateLimiter } from "../../../../src/service/transports/socket/message-rate-limiter.ts"
 import { Session } from "../../../../src/service/transports/socket/session.ts"
 import { NotedRefusals } from "../../../support/noted.ts"
 import { QuietLog } from "../../../support/quiet-log.ts"

@@ -1,4 +1,5 @@
 import type { Position, StreamName, TranscriptFacts } from "../../../../execution/record.ts"
+import { countLineEnds, lineEnd } from "../../../../lib/line-ends.ts"
 import type { Piece, ReadPosition } from "../../../gateway/ports.ts"
 import {
   emptyRecordHeader,
@@ -8,7 +9,6 @@ import {
   recordOverheadBytes,
   segmentHeaderBytes,
 } from "../format.ts"
-import { countLineEnds, lineEnd } from "../line-ends.ts"
 import type { TranscriptFiles } from "../segment-files.ts"
 import { SegmentWindow } from "./segment-window.ts"
 import { isSoundRecord } from "./sound-record.ts"

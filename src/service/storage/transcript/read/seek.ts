@@ -1,9 +1,9 @@
 import type { Position, StreamName, TranscriptFacts } from "../../../../execution/record.ts"
 import { maxPayloadBytes } from "../../../../execution/record.ts"
+import { afterLineEnds, countLineEnds, lineEnd } from "../../../../lib/line-ends.ts"
 import type { ReadPosition } from "../../../gateway/ports.ts"
 import type { RecordHeader, SegmentHeader } from "../format.ts"
 import { recordFieldBytes, recordOverheadBytes } from "../format.ts"
-import { afterLineEnds, countLineEnds, lineEnd } from "../line-ends.ts"
 import { readAt, readSegmentHeader, segmentPath, type TranscriptFiles } from "../segment-files.ts"
 import { scanSegment } from "./record-scan.ts"
 

@@ -9,6 +9,7 @@ import {
   type TranscriptHashes,
 } from "../../../../execution/record.ts"
 import type { Budget, TerminalSize } from "../../../../execution/spec.ts"
+import { afterLineEnds, countLineEnds } from "../../../../lib/line-ends.ts"
 import type { AppendOutcome, TranscriptWriter } from "../../../keeper/ports.ts"
 import { hexOf } from "../chain.ts"
 import {
@@ -18,7 +19,6 @@ import {
   resizePayloadBytes,
   type SegmentHeader,
 } from "../format.ts"
-import { afterLineEnds, countLineEnds } from "../line-ends.ts"
 import { removeFile, segmentPath, type TranscriptFiles } from "../segment-files.ts"
 import { createSegment, type OpenSegment, writeWhole } from "./open-segment.ts"
 import { recordStart, type SharedByWriters } from "./record-buffer.ts"

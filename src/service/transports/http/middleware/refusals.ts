@@ -1,10 +1,11 @@
 import type { ErrorHandler, MiddlewareHandler, NotFoundHandler } from "hono"
+import type { Log } from "../../../../lib/log.ts"
 import { failure } from "../../../../protocol/failure.ts"
 import { addressOf } from "../../../access/identify.ts"
 import type { Tarpit } from "../../../access/temporary-bans.ts"
 import type { Refusals } from "../../../gateway/ports.ts"
 import { refusalIn, refuse, refuseIn } from "../answer.ts"
-import { connectionOf, type HttpEnvironment, type HttpLog } from "../ports.ts"
+import { connectionOf, type HttpEnvironment } from "../ports.ts"
 
 /** Where JSON-RPC is spoken, what is refused before it is read is refused in its form too. */
 export const rpcRefusals: MiddlewareHandler<HttpEnvironment> = async (c, next) => {
@@ -41,7 +42,7 @@ export function holdRefusals(tarpit: Pick<Tarpit, "hold">): MiddlewareHandler<Ht
 }
 
 /** What was thrown is a bug: told in full to the log, and to the caller only that it happened. */
-export function thrownError(log: HttpLog): ErrorHandler<HttpEnvironment> {
+export function thrownError(log: Log): ErrorHandler<HttpEnvironment> {
   return (error, c) => {
     const requestId = c.get("requestId")
     // A body that breaks off because its sender went away is nobody's bug.

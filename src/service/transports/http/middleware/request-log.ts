@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from "hono"
-import type { Answered, HttpEnvironment, HttpLog } from "../ports.ts"
+import type { Log } from "../../../../lib/log.ts"
+import type { Answered, HttpEnvironment } from "../ports.ts"
 
 // Goes into logs and back into a header: nothing that could end a line or fill a disk.
 const safeId = /^[\w.:=+/-]{1,64}$/
@@ -15,7 +16,7 @@ export const requestId: MiddlewareHandler<HttpEnvironment> = async (c, next) => 
 
 /** One line for each request. Neither the query nor headers: they may hold secrets. */
 export function requestLog(
-  log: HttpLog,
+  log: Log,
   answered: Answered = () => undefined,
 ): MiddlewareHandler<HttpEnvironment> {
   return async (c, next) => {

@@ -3,10 +3,11 @@ import {
   retainedBytes,
   type StreamName,
 } from "../../../../execution/record.ts"
+import { lineEnd } from "../../../../lib/line-ends.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
-import { mostReadBytes, readOutput } from "./output-page.ts"
+import { mostReadBytes } from "./output-page.ts"
 
 export type NewestOutput = {
   text: string
@@ -26,7 +27,6 @@ export type NewestWanted = {
   stream: StreamName | null
 }
 
-const lineEnd = 0x0a
 /** Of one stream, behind how much of the other it is looked for. */
 const farthestBytes = [1, 16, 64].map((mebibytes) => mebibytes * 1024 * 1024)
 
@@ -51,7 +51,7 @@ export async function newestOutput(
 }
 
 async function readEnd(
-  scope: McpScope,
+  { operations, caller }: McpScope,
   executionId: string,
   windowBytes: number,
   wanted: NewestWanted,
@@ -61,15 +61,14 @@ async function readEnd(
   const mostPages = Math.ceil(windowBytes / mostReadBytes) + 8
   let from = `tail-bytes:${windowBytes}`
   for (let pages = 1; pages <= mostPages; pages++) {
-    const request = { executionId, from, mostBytes: mostReadBytes }
-    const read = await readOutput(scope, request, "base64")
+    const request = { executionId, from, form: "bytes", limitBytes: mostReadBytes } as const
+    const read = await operations.readOutput(caller, request, ({ stream, bytes }) => {
+      if (stream === (wanted.stream ?? stream)) end.add(stream, bytes.slice())
+    })
     if (!read.ok) return read
-    for (const { type, data } of read.value.chunks) {
-      if (type === (wanted.stream ?? type)) end.add(type, Uint8Array.fromBase64(data))
-    }
-    const { next, ended, more = false, sequence = 0 } = read.value
-    end.reach({ next, ended, hasMore: more, sequence })
-    if (!more) break
+    const { next, ended, more: hasMore, sequence } = read.value
+    end.reach({ next, ended, hasMore, sequence })
+    if (!hasMore) break
     from = next
   }
   return ok(end)

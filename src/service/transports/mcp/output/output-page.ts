@@ -1,7 +1,8 @@
 import type { StreamName } from "../../../../execution/record.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
-import type { OutputChunk, ResultOf } from "../../../../protocol/methods.ts"
+import type { Output } from "../../../../protocol/output-chunk.ts"
+import type { OutputRequest } from "../../../gateway/ports.ts"
 import type { McpScope } from "../ports.ts"
 
 export type PageRequest = {
@@ -37,56 +38,54 @@ export async function readPage(
   scope: McpScope,
   { executionId, from, stream, mostBytes }: PageRequest,
 ): Promise<Result<OutputPage, Failure>> {
+  const { operations, caller } = scope
   let at = from
   let gap: Missing | null = null
   for (let looks = 1; ; looks++) {
-    const read = await readOutput(scope, { executionId, from: at, mostBytes })
+    const request = { executionId, from: at, form: "text", limitBytes: mostBytes } as const
+    const read = await operations.readOutput(caller, request, (output) => textOf(output, stream))
     if (!read.ok) return read
-    const { chunks, next, ended, more = false, sequence = 0 } = read.value
+    const { pieces, next, ended, more: hasMore, sequence } = read.value
     gap = added(gap, read.value.gap)
-    const text = textOf(chunks, stream)
-    const isDone = text !== "" || ended || !more
-    if (isDone || looks >= mostLooks) return ok({ text, next, sequence, ended, hasMore: more, gap })
+    const text = pieces.join("")
+    const isDone = text !== "" || ended || !hasMore
+    if (isDone || looks >= mostLooks) return ok({ text, next, sequence, ended, hasMore, gap })
     const found = await placeOfStream(scope, executionId, next, stream)
     if (!found.ok) return found
     at = found.value
   }
 }
 
-export type OutputRead = { executionId: string; from: string; mostBytes: number }
-
-export function readOutput(
-  { operations, caller }: McpScope,
-  { executionId, from, mostBytes }: OutputRead,
-  encoding: "utf8" | "base64" = "utf8",
-): Promise<Result<ResultOf<"transcript.read">, Failure>> {
-  const limit = { limit_bytes: mostBytes, encoding }
-  return operations.readTranscript(caller, { execution_id: executionId, from, ...limit })
-}
-
 /** Where the wanted stream goes on, or as far as was looked. */
 async function placeOfStream(
-  scope: McpScope,
+  { operations, caller }: McpScope,
   executionId: string,
   from: string,
   stream: StreamName | null,
 ): Promise<Result<string, Failure>> {
-  const read = await readOutput(scope, { executionId, from, mostBytes: mostReadBytes })
+  const request: OutputRequest = { executionId, from, form: "text", limitBytes: mostReadBytes }
+  const read = await operations.readOutput(caller, request, (output) => ({
+    isWanted: output.stream === (stream ?? output.stream),
+    next: output.next,
+  }))
   if (!read.ok) return read
-  const { chunks, gap, next } = read.value
-  if (gap !== undefined) return ok(from) // it is told with the page that it stands before
-  const index = chunks.findIndex(({ type }) => stream === null || type === stream)
+  const { pieces, gap, next } = read.value
+  if (gap !== null) return ok(from) // it is told with the page that it stands before
+  const index = pieces.findIndex(({ isWanted }) => isWanted)
   if (index < 0) return ok(next)
-  return ok(chunks[index - 1]?.next ?? from)
+  return ok(pieces[index - 1]?.next ?? from)
 }
 
-function textOf(chunks: readonly OutputChunk[], stream: StreamName | null): string {
-  const wanted = chunks.filter(({ type }) => stream === null || type === stream)
-  return wanted.map(({ data }) => data).join("")
+// What begins with a byte order mark was written with one.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
+/** Empty where it is of the other stream. */
+function textOf(output: Output, stream: StreamName | null): string {
+  return output.stream === (stream ?? output.stream) ? decoder.decode(output.bytes) : ""
 }
 
 /** With what else is missing, if anything is. */
-export function added(sum: Missing | null, more: Missing | undefined): Missing | null {
-  if (more === undefined) return sum
+export function added(sum: Missing | null, more: Missing | null): Missing | null {
+  if (more === null) return sum
   return { bytes: (sum?.bytes ?? 0) + more.bytes, lines: (sum?.lines ?? 0) + more.lines }
 }

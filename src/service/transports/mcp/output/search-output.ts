@@ -2,10 +2,10 @@ import type { StreamName } from "../../../../execution/record.ts"
 import type { LinePattern } from "../../../../lib/pattern/line-pattern.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
-import type { OutputChunk } from "../../../../protocol/methods.ts"
+import type { Output } from "../../../../protocol/output-chunk.ts"
 import type { McpScope } from "../ports.ts"
 import { FoundLines } from "./found-lines.ts"
-import { added, type Missing, mostReadBytes, readOutput } from "./output-page.ts"
+import { added, type Missing, mostReadBytes } from "./output-page.ts"
 import { type LinePosition, SearchedLines, Slices } from "./searched-lines.ts"
 
 export type SearchRequest = {
@@ -49,6 +49,7 @@ async function search(
   scope: McpScope,
   request: SearchRequest,
 ): Promise<Result<SearchResult, Failure>> {
+  const { operations, caller } = scope
   const { executionId, stream, pattern, mostBytes, signal } = request
   const { cursor, known } = placeOf(request.from)
   const startedMs = scope.monotonicMs()
@@ -57,29 +58,28 @@ async function search(
   let at = cursor
   let gap: Missing | null = null
   for (let searchedBytes = 0; ; ) {
-    const range = { executionId, from: at, mostBytes: mostReadBytes }
-    const read = await readOutput(scope, range, "base64")
+    const range = { executionId, from: at, form: "bytes", limitBytes: mostReadBytes } as const
+    const read = await operations.readOutput(caller, range, copied)
     if (!read.ok) return read
-    const { chunks, next, ended, more = false } = read.value
-    if (read.value.gap !== undefined) lines.breakOff()
+    const { pieces, next, ended, more, sequence } = read.value
+    if (read.value.gap !== null) lines.breakOff()
     gap = added(gap, read.value.gap)
     let before = read.value.gap?.next ?? at
-    for (const chunk of chunks) {
-      const isWanted = chunk.type === (stream ?? chunk.type)
-      const piece = { stream: chunk.type, before, ...bytesOf(chunk) }
+    for (const piece of pieces) {
+      const isWanted = piece.stream === (stream ?? piece.stream)
       searchedBytes += piece.bytes.length
-      for await (const line of isWanted ? lines.look(piece) : []) {
+      for await (const line of isWanted ? lines.look({ ...piece, before }) : []) {
         found.add(line)
         if (found.length >= mostBytes) return stopAt(lines.position(line.after), false)
       }
-      before = chunk.next
+      before = piece.next
     }
     at = next
     if (ended) {
       for (const line of lines.endAll()) found.add(line)
       return result(next, true, true)
     }
-    const end = { cursor: next, offset: 0, sequence: read.value.sequence ?? 0 }
+    const end = { cursor: next, offset: 0, sequence }
     if (!more) return stopAt(lines.position(end), true)
     const isLate = scope.monotonicMs() - startedMs > longestMs
     if (searchedBytes < mostSearchedBytes && !isLate && !signal.aborted) continue
@@ -102,12 +102,13 @@ async function search(
 
 /** Where a piece is cut after a line, the record has a cursor. */
 async function cursorAt(
-  scope: McpScope,
+  { operations, caller }: McpScope,
   executionId: string,
   { cursor, offset }: LinePosition,
 ): Promise<Result<string, Failure>> {
   if (offset === 0) return ok(cursor)
-  const read = await readOutput(scope, { executionId, from: cursor, mostBytes: offset }, "base64")
+  const range = { executionId, from: cursor, form: "bytes", limitBytes: offset } as const
+  const read = await operations.readOutput(caller, range, () => null)
   return read.ok ? ok(read.value.next) : read
 }
 
@@ -117,6 +118,7 @@ function placeOf(from: string): { cursor: string; known: number } {
   return { cursor, known: Number(known) }
 }
 
-function bytesOf({ data, sequence }: OutputChunk): { bytes: Uint8Array; sequence: number } {
-  return { bytes: Uint8Array.fromBase64(data), sequence }
+/** What is looked at slice by slice must stay meanwhile. */
+function copied({ stream, bytes, sequence, next }: Output) {
+  return { stream, bytes: bytes.slice(), sequence, next }
 }

@@ -1,4 +1,5 @@
 import type { StreamName } from "../../../../execution/record.ts"
+import { lineEnd } from "../../../../lib/line-ends.ts"
 import type { LinePattern, LineScan } from "../../../../lib/pattern/line-pattern.ts"
 import type { McpScope } from "../ports.ts"
 
@@ -25,7 +26,6 @@ export type LinePosition = OutputPosition & { known: number }
 
 type Unfinished = { scan: LineScan; head: number[]; start: OutputPosition; completedBefore: number }
 
-const lineEnd = 0x0a
 const mostHeadBytes = 1600
 /** What is scanned without a look at the clock. */
 const sliceBytes = 4096

@@ -1,11 +1,11 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib"
 import { z } from "zod"
+import { parseJson } from "../../../../lib/parse-json.ts"
 import {
   callerDefaultsMeta,
   idempotencyKeyMeta,
   waitedMeta,
 } from "../../../../protocol/mcp-meta-keys.ts"
-import { parseJson } from "../../../../protocol/parse-json.ts"
 
 /**
  * A stream of events that breaks off is asked for again with the id of the last event. Here that id

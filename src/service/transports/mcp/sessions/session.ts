@@ -1,10 +1,15 @@
 import { type JSONRPCMessage, type Server, specTypeSchemas } from "@modelcontextprotocol/server"
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio"
+import { parseJson } from "../../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../../lib/result.ts"
 import { type Failure, failure } from "../../../../protocol/failure.ts"
 import { errorMessage } from "../../../../protocol/json-rpc.ts"
-import { mostRequests, tooManyAtOnce } from "../../../../protocol/limits.ts"
-import { parseJson } from "../../../../protocol/parse-json.ts"
+import {
+  type MessageRateLimiter,
+  policyViolation,
+  refusalOf,
+  tooLarge,
+} from "../../../../protocol/session-limits.ts"
 import type { Caller } from "../../../access/caller.ts"
 import { auditRefusal } from "../audit-refusal.ts"
 import type { McpPorts, McpScope } from "../ports.ts"
@@ -16,23 +21,16 @@ import { type ListenRequest, readListen } from "./listen-request.ts"
 import { Listens, mostListens } from "./listens.ts"
 import { type McpSocket, SocketTransport } from "./socket-transport.ts"
 
-/** How fast it may send; see `MessagePace`. */
-export interface McpRateLimiter {
-  next(nowMs: number): { kind: "pass" } | { kind: "too-fast" | "flood"; refusal: Failure }
-}
-
 export type McpSessionOptions = {
   id: string
   caller: Caller
   socket: McpSocket
-  rateLimiter: McpRateLimiter
+  rateLimiter: MessageRateLimiter
   reportGarbage: (length: number) => void
   /** It does not stop sending too fast, and is cut off. */
   flooded: () => void
   extend?: ((server: Server, era: McpEra) => void) | undefined
 }
-
-const policyViolation = 1008
 
 /** One MCP client's WebSocket, of either era: the first message decides. */
 export class McpSession implements Disposable {
@@ -95,8 +93,7 @@ export class McpSession implements Disposable {
     }
     const id = "id" in message.value ? (message.value.id ?? null) : null
     const isRequest = "method" in message.value && id !== null
-    const isFull = isRequest && this.#transport.requestsUnderWay >= mostRequests
-    const refusal = decision.kind === "too-fast" ? decision.refusal : isFull ? tooManyAtOnce : null
+    const refusal = refusalOf(decision, isRequest ? this.#transport.requestsUnderWay : 0)
     if (refusal !== null) {
       this.#refuse(id, refusal)
       return
@@ -118,8 +115,7 @@ export class McpSession implements Disposable {
   }
 
   refusedTooLarge(mostBytes: number): void {
-    const message = `The message is larger than ${mostBytes} bytes: the connection is closed.`
-    this.#note(failure("INVALID_REQUEST", message))
+    this.#note(tooLarge(mostBytes))
   }
 
   [Symbol.dispose](): void {

@@ -12,7 +12,7 @@ export const inputTool = tool({
     "Writes to the standard input of a running execution that was started with stdin `pipe` or " +
     "with a terminal. End lines with \\n. With `end` its input is closed afterwards. `offset` " +
     "makes it safe to send the same again: give the `offset` of the answer before.",
-  input: z.object({
+  input: z.strictObject({
     execution_id: executionId,
     text: z.string().default("").describe("what to write; at most 1 MiB"),
     end: z.boolean().default(false).describe("close the standard input afterwards"),

@@ -10,7 +10,7 @@ export const listTool = tool({
   description:
     "Lists executions, the newest first: what runs, what has ended and how. Use it to find an " +
     "execution again whose execution_id is not known any more.",
-  input: z.object({
+  input: z.strictObject({
     state: StateKind.optional().describe("only those in this state"),
     labels: Labels.optional().describe("only those with all of these labels"),
     limit: z.int().min(1).max(100).default(20),

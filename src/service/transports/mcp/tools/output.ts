@@ -12,7 +12,7 @@ import type { Call } from "./call.ts"
 import { ShownBytes } from "./run.ts"
 import { executionId, reply, type ToolReply, tool } from "./tool.ts"
 
-const Arguments = z.object({
+const Arguments = z.strictObject({
   execution_id: executionId,
   from: z
     .string()
@@ -96,17 +96,8 @@ async function page(args: Arguments, scope: McpScope): Answered {
   const from = args.from.replace(/~\d+$/, "") // what a search says of its lines
   const read = await readPage(scope, { executionId: execution_id, from, stream, mostBytes })
   if (!read.ok) return read
-  const { text, next, hasMore, ended, gap } = read.value
-  return answered({
-    execution_id,
-    text,
-    next,
-    has_more: hasMore,
-    ended,
-    matches: null,
-    missing: gap,
-    cut: false,
-  })
+  const { text, next, hasMore: has_more, ended, gap: missing } = read.value
+  return answered({ execution_id, text, next, has_more, ended, missing })
 }
 
 async function newest(
@@ -118,17 +109,8 @@ async function newest(
   const { execution_id, stream = null, max_bytes: mostBytes } = args
   const read = await newestOutput(scope, record, { lines, mostBytes, stream })
   if (!read.ok) return read
-  const { text, next, ended, hasMore, isCut: cut } = read.value
-  return answered({
-    execution_id,
-    text,
-    next,
-    has_more: hasMore,
-    ended,
-    matches: null,
-    missing: null,
-    cut,
-  })
+  const { text, next, ended, hasMore: has_more, isCut: cut } = read.value
+  return answered({ execution_id, text, next, has_more, ended, cut })
 }
 
 async function matching(
@@ -137,8 +119,9 @@ async function matching(
   scope: McpScope,
   call: Call,
 ): Answered {
+  const { execution_id } = args
   const found = await searchOutput(scope, {
-    executionId: args.execution_id,
+    executionId: execution_id,
     from: args.from,
     stream: args.stream ?? null,
     pattern,
@@ -147,20 +130,15 @@ async function matching(
     signal: call.signal,
   })
   if (!found.ok) return found
-  const { next, ended, isComplete, matches, gap } = found.value
-  return answered({
-    execution_id: args.execution_id,
-    text: found.value.text,
-    next,
-    has_more: !isComplete,
-    ended,
-    matches,
-    missing: gap,
-    cut: false,
-  })
+  const { text, next, ended, isComplete, matches, gap: missing } = found.value
+  return answered({ execution_id, text, next, has_more: !isComplete, ended, matches, missing })
 }
 
-function answered(output: Output): Result<ToolReply<Output>, Failure> {
+/** Most of what may be said of a page is true of few. */
+type Shown = Omit<Output, "matches" | "missing" | "cut"> & Partial<Output>
+
+function answered(shown: Shown): Result<ToolReply<Output>, Failure> {
+  const output = { matches: null, missing: null, cut: false, ...shown }
   const notes = [
     ...(output.matches === null ? [] : [`Matching lines: ${output.matches}.`]),
     ...(output.missing === null

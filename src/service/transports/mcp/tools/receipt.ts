@@ -9,7 +9,7 @@ export const receiptTool = tool({
   description:
     "The signed receipt of an ended execution: what was run, by whom, when, how it ended, how " +
     "much it wrote, the hashes of its output. It is proof for others, and outlives the output.",
-  input: z.object({ execution_id: executionId }),
+  input: z.strictObject({ execution_id: executionId }),
   output: z.object({
     receipt: z.looseObject({}).describe("what is attested: execution_id, outcome, hashes, times …"),
     signed: SignedReceipt.describe("the same, as it was signed (a DSSE envelope, Ed25519)"),

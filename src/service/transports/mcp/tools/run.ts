@@ -68,7 +68,7 @@ export const runTool = tool({
     openWorldHint: true,
   },
   async answer({ wait_s, max_bytes, on_cancel, ...args }, scope, call) {
-    const started = await startExecution("run", args, scope, call)
+    const started = await startExecution(args, scope, call)
     if (!started.ok) return started
     const { record } = started.value
     const waitMs = call.takesTasks ? Math.min(wait_s * 1000, taskAfterMs) : wait_s * 1000

@@ -1,41 +1,42 @@
 import { z } from "zod"
 import { type ExecutionRecord, hasEnded } from "../../../../execution/record.ts"
-import { fail, type Result } from "../../../../lib/result.ts"
-import { checkParams } from "../../../../protocol/check-params.ts"
-import { ExecuteParams, executeResultOf } from "../../../../protocol/execute.ts"
+import type { Result } from "../../../../lib/result.ts"
+import { ExecuteParams, executeResultOf, executeRules } from "../../../../protocol/execute.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
 import type { Call } from "./call.ts"
-import { invalidArguments, reply, tool } from "./tool.ts"
+import { reply, tool } from "./tool.ts"
 
 const { shape } = ExecuteParams
 
 /** What may be said of an execution to start: what `execute` takes, but for how output travels. */
-export const StartArguments = z.object({
-  command: shape.command.describe(
-    "a command line; pipes, redirections, $VARIABLES and && make it run in a shell",
-  ),
-  argv: shape.argv.describe(
-    "program and arguments, executed as they are, without a shell: instead of `command`",
-  ),
-  shell: shape.shell.describe("run `command` in a shell in any case"),
-  cwd: shape.cwd.describe("an absolute path; default: where the client runs, or the service"),
-  env: shape.env.describe("variables to add to the environment"),
-  stdin: shape.stdin.describe("`pipe` to be able to send it input with the tool `input`"),
-  terminal: shape.terminal.describe(
-    "run it on a terminal of this size, for programs that want one",
-  ),
-  timeout: shape.timeout.describe("stop it after so many seconds of running; default: never"),
-  idle_timeout: shape.idle_timeout.describe(
-    "stop it after so many seconds without output or input",
-  ),
-  budget: shape.budget.describe("how much output is kept: bytes, lines, and what gives way"),
-  limits: shape.limits.describe("memory in bytes, processors, processes, bytes of output"),
-  labels: shape.labels.describe("names and values to find it by with `list`"),
-  idempotency_key: shape.idempotency_key.describe(
-    "the same key with the same arguments starts it once, however often it is called",
-  ),
-})
+export const StartArguments = z
+  .strictObject({
+    command: shape.command.describe(
+      "a command line; pipes, redirections, $VARIABLES and && make it run in a shell",
+    ),
+    argv: shape.argv.describe(
+      "program and arguments, executed as they are, without a shell: instead of `command`",
+    ),
+    shell: shape.shell.describe("run `command` in a shell in any case"),
+    cwd: shape.cwd.describe("an absolute path; default: where the client runs, or the service"),
+    env: shape.env.describe("variables to add to the environment"),
+    stdin: shape.stdin.describe("`pipe` to be able to send it input with the tool `input`"),
+    terminal: shape.terminal.describe(
+      "run it on a terminal of this size, for programs that want one",
+    ),
+    timeout: shape.timeout.describe("stop it after so many seconds of running; default: never"),
+    idle_timeout: shape.idle_timeout.describe(
+      "stop it after so many seconds without output or input",
+    ),
+    budget: shape.budget.describe("how much output is kept: bytes, lines, and what gives way"),
+    limits: shape.limits.describe("memory in bytes, processors, processes, bytes of output"),
+    labels: shape.labels.describe("names and values to find it by with `list`"),
+    idempotency_key: shape.idempotency_key.describe(
+      "the same key with the same arguments starts it once, however often it is called",
+    ),
+  })
+  .check(...executeRules)
 type StartArguments = z.output<typeof StartArguments>
 
 const Started = z.object({
@@ -75,7 +76,7 @@ export const startTool = tool({
     openWorldHint: true,
   },
   async answer(args, scope, call) {
-    const started = await startExecution("start", args, scope, call)
+    const started = await startExecution(args, scope, call)
     if (!started.ok) return started
     const { record, repeated } = started.value
     const { id } = record
@@ -96,21 +97,20 @@ export type StartedExecution = { record: ExecutionRecord; repeated: boolean }
 
 /** Whoever asks for it by whichever tool: started once, judged by the same rules. */
 export async function startExecution(
-  toolName: string,
   args: StartArguments,
   scope: McpScope,
   call: Call,
 ): Promise<Result<StartedExecution, Failure>> {
   const { cwd, env } = call.defaults
-  const wanted = {
+  const params: ExecuteParams = {
     ...args,
     ...(args.cwd === undefined && cwd !== undefined ? { cwd } : {}),
     ...(env === undefined ? {} : { env: { ...env, ...args.env } }),
     idempotency_key: args.idempotency_key ?? call.idempotencyKey,
+    encoding: "utf8",
+    on_disconnect: "keep",
   }
-  const params = checkParams(ExecuteParams, wanted)
-  if (!params.ok) return fail(invalidArguments(toolName, params.failure, scope))
-  const started = await scope.operations.execute(scope.caller, params.value, false)
+  const started = await scope.operations.execute(scope.caller, params, false)
   if (!started.ok) return started
   const { record, repeated } = started.value
   const result = executeResultOf(record, repeated)

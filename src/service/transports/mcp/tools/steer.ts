@@ -8,7 +8,7 @@ import type { McpScope } from "../ports.ts"
 import { executionId, reply, type ToolReply, tool } from "./tool.ts"
 import { waitForEnd } from "./wait-for-end.ts"
 
-const Target = z.object({ execution_id: executionId })
+const Target = z.strictObject({ execution_id: executionId })
 const exampleTarget = { execution_id: exampleExecution.execution_id }
 const endMs = 10_000
 const unended = { ended: false, succeeded: null, exit_code: null }

@@ -31,16 +31,19 @@ const note = z.string().describe("what this means, and what to do next")
 
 type Shape = Readonly<Record<string, z.ZodType>>
 
-type Definition<Input extends z.ZodObject<Shape>, Output extends z.ZodObject<Shape>> = {
+/** Strict: a misspelt name is told, not passed over. */
+type Input = z.ZodObject<Shape, z.core.$strict>
+
+type Definition<Arguments extends Input, Output extends z.ZodObject<Shape>> = {
   name: string
   title: string
   description: string
-  input: Input
+  input: Arguments
   output: Output
-  examples: { input: z.input<Input>; output: z.input<Output>; note: string }
+  examples: { input: z.input<Arguments>; output: z.input<Output>; note: string }
   annotations: ToolAnnotations
   answer(
-    args: z.output<Input>,
+    args: z.output<Arguments>,
     scope: McpScope,
     call: Call,
   ): Promise<Result<ToolReply<z.input<Output>> | TaskCreated, Failure>>
@@ -57,12 +60,10 @@ export function reply<Output>(
   return ok({ kind: "reply", note: noted, body, structured })
 }
 
-export function tool<
-  const Input extends z.ZodObject<Shape>,
-  const Output extends z.ZodObject<Shape>,
->(definition: Definition<Input, Output>): Tool {
+export function tool<const Arguments extends Input, const Output extends z.ZodObject<Shape>>(
+  definition: Definition<Arguments, Output>,
+): Tool {
   const { name, title, description, input, output, examples, annotations } = definition
-  const strict = input.strict() // a misspelt name is told, not passed over
   const noted = { ...examples.output, note: examples.note }
   let listed: ListedTool | null = null
   return {
@@ -72,14 +73,12 @@ export function tool<
         name,
         title,
         description,
-        inputSchema: jsonSchema(strict, "input", examples.input),
+        inputSchema: jsonSchema(input, "input", examples.input),
         outputSchema: jsonSchema(output.extend({ note }), "output", noted),
         annotations: { title, openWorldHint: false, ...annotations },
       }),
     async call(args, scope, call) {
-      const known = checkParams(strict, args ?? {})
-      if (!known.ok) return fail(invalidArguments(name, known.failure, scope))
-      const params = checkParams(input, known.value)
+      const params = checkParams(input, args ?? {})
       if (!params.ok) return fail(invalidArguments(name, params.failure, scope))
       const answer = await definition.answer(params.value, scope, call)
       if (!answer.ok) return answer
@@ -89,7 +88,7 @@ export function tool<
   }
 }
 
-export function invalidArguments(
+function invalidArguments(
   name: string,
   issues: readonly z.core.$ZodIssue[],
   { operations }: McpScope,

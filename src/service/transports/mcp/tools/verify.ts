@@ -12,7 +12,7 @@ export const verifyTool = tool({
     "Checks a claim against the record: did this execution really write this text, is this its " +
     "hash? The record is a hash chain, and is checked for changes on the way. Use it before " +
     "reporting that something passed, and to check what somebody else reported.",
-  input: z.object({ execution_id: executionId, ...Claim.shape }),
+  input: z.strictObject({ execution_id: executionId, ...Claim.shape }),
   output: Verdict,
   examples: {
     input: { execution_id: exampleExecution.execution_id, contains: "All tests passed" },

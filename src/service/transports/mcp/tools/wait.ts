@@ -16,7 +16,7 @@ export const waitTool = tool({
     "Waits until an execution has ended, at most 45 seconds, and answers with its state, the " +
     "elapsed time and its newest lines of output. If `ended` is false it is still running: call " +
     "`wait` again, as often as needed. With timeout_s 0 it answers at once: what is its state?",
-  input: z.object({
+  input: z.strictObject({
     execution_id: executionId,
     timeout_s: z.number().min(0).max(longestWaitS).default(longestWaitS),
     lines: z.int().min(0).max(200).default(10).describe("newest lines of output to show"),

@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../lib/result.ts"
+import { fail, ok, type Result } from "./result.ts"
 
 /** Completes the sentence "The message is …". */
 export type JsonFault = "not JSON" | `JSON of more than ${typeof mostValues} values`
@@ -13,11 +13,17 @@ export function parseJson(text: string): Result<unknown, JsonFault> {
   if (text.length > tooSmallToMatter && hasTooManyValues(text)) {
     return fail(`JSON of more than ${mostValues} values`)
   }
+  const value = tryParseJson(text)
+  return value === undefined ? fail("not JSON") : ok(value)
+}
+
+/** Undefined for what is no JSON: no schema takes that. */
+export function tryParseJson(text: string): unknown {
   try {
-    return ok(JSON.parse(text))
+    return JSON.parse(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    return fail("not JSON")
+    return undefined
   }
 }
 

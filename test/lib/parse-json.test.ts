@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
+import { type JsonFault, parseJson } from "../../src/lib/parse-json.ts"
 import { fail, ok, type Result } from "../../src/lib/result.ts"
-import { type JsonFault, parseJson } from "../../src/protocol/parse-json.ts"
 
 const large = " ".repeat(70_000)
 const tooMuch = fail("JSON of more than 250000 values" as const)

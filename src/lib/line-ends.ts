@@ -1,4 +1,4 @@
-import { countByte } from "../../../lib/vector/count-byte.ts"
+import { countByte } from "./vector/count-byte.ts"
 
 export const lineEnd = 0x0a
 

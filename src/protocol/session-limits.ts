@@ -1,5 +1,31 @@
-import { TokenBucket } from "../../../lib/token-bucket.ts"
-import { type Failure, failure } from "../../../protocol/failure.ts"
+import { TokenBucket } from "../lib/token-bucket.ts"
+import { type Failure, failure } from "./failure.ts"
+
+// Of one connection, whatever is spoken on it.
+
+/** Requests without an answer. */
+const mostRequests = 256
+/** What a client may leave unread in memory: the largest answer and some more. */
+export const mostUnsentBytes = 16 * 1024 * 1024
+/** With this code a connection is closed that does not keep to its limits. */
+export const policyViolation = 1008
+
+/** Why a message is not taken; null when it is. */
+export function refusalOf(decision: RateDecision, requestsUnderWay: number): Failure | null {
+  if (decision.kind !== "pass") return decision.refusal
+  return requestsUnderWay >= mostRequests ? tooManyAtOnce : null
+}
+
+const tooManyAtOnce = failure(
+  "RATE_LIMITED",
+  `${mostRequests} requests are under way: wait for an answer first.`,
+  { retry_after: 1 },
+)
+
+export function tooLarge(mostBytes: number): Failure {
+  const message = `The message is larger than ${mostBytes} bytes: the connection is closed.`
+  return failure("INVALID_REQUEST", message)
+}
 
 export type RateDecision =
   | { kind: "pass" }

@@ -1,0 +1,159 @@
+import type { ExecutionRecord, Survivor } from "../../../execution/record.ts"
+import type { ExecutionEvent, StopCause } from "../../../execution/state.ts"
+import { ok, type Result } from "../../../lib/result.ts"
+import { SerialQueue } from "../../../lib/serial-queue.ts"
+import type { Failure } from "../../../protocol/failure.ts"
+import type { Child, Clock } from "../ports.ts"
+import { lingerUntilEmpty } from "./draining.ts"
+import { Lease } from "./lease.ts"
+import type { RunningClocks } from "./running-clocks.ts"
+import { nothingStopped, type StopReport, stopAtAnyRate, stopTree } from "./stopping.ts"
+import type { SupervisionSettings } from "./supervision-ports.ts"
+import { wrongState } from "./wrong-state.ts"
+
+/** The execution that is steered, as its supervision knows it. */
+export interface Steered {
+  readonly record: ExecutionRecord
+  /** Null before its start, and after its end. */
+  readonly child: Child | null
+  apply(event: ExecutionEvent): void
+}
+
+/** Pauses, resumes, signals and stops one execution. */
+export class Steering {
+  /** Of an execution that ends with its last driver; null for all others. */
+  readonly lease: Lease | null
+  readonly #steered: Steered
+  readonly #settings: SupervisionSettings
+  readonly #clock: Clock
+  readonly #clocks: RunningClocks
+  readonly #hurry = new AbortController()
+  readonly #unkillable = Promise.withResolvers<Survivor[]>()
+  /** One at a time: a freeze, a thaw and a stop never work against each other. */
+  readonly #queue = new SerialQueue()
+  #stop: Promise<StopReport> | null = null
+
+  constructor(
+    steered: Steered,
+    settings: SupervisionSettings,
+    clock: Clock,
+    clocks: RunningClocks,
+  ) {
+    this.#steered = steered
+    this.#settings = settings
+    this.#clock = clock
+    this.#clocks = clocks
+    const isLeased = steered.record.spec.onDisconnect === "cancel"
+    const leaseEnds = () => void this.stop("disconnected")
+    this.lease = isLeased ? new Lease(clock, settings.disconnectLeaseMs, leaseEnds) : null
+  }
+
+  get isIdle(): boolean {
+    return this.#queue.isIdle
+  }
+
+  get wasStopped(): boolean {
+    return this.#stop !== null
+  }
+
+  /** Aborted when nobody wants to wait any longer. */
+  get hurried(): AbortSignal {
+    return this.#hurry.signal
+  }
+
+  /** Resolves with who survived where not even the leader could be ended. */
+  get unkillable(): Promise<Survivor[]> {
+    return this.#unkillable.promise
+  }
+
+  pause(): Promise<Result<ExecutionRecord, Failure>> {
+    return this.#queue.run(async () => {
+      const record = this.#steered.record
+      const child = this.#steered.child
+      if (record.state.kind === "paused") return ok(record)
+      if (record.state.kind !== "running" || child === null) {
+        return wrongState(record.state, "paused")
+      }
+      await child.tree.freeze()
+      // It may have ended, or been told to stop, while the freeze was under way.
+      const { state } = this.#steered.record
+      if (state.kind !== "running") {
+        this.#steered.child?.tree.thaw()
+        return wrongState(state, "paused")
+      }
+      this.#clocks.pause()
+      this.#steered.apply({ kind: "paused" })
+      return ok(this.#steered.record)
+    })
+  }
+
+  resume(): Promise<Result<ExecutionRecord, Failure>> {
+    return this.#queue.run(async () => {
+      const record = this.#steered.record
+      const child = this.#steered.child
+      if (record.state.kind === "running") return ok(record)
+      if (record.state.kind !== "paused" || child === null) {
+        return wrongState(record.state, "resumed")
+      }
+      child.tree.thaw()
+      this.#clocks.resume()
+      this.#steered.apply({ kind: "resumed" })
+      return ok(this.#steered.record)
+    })
+  }
+
+  /** Answers how many processes it reached. */
+  signal(signal: number): Result<number, Failure> {
+    const child = this.#steered.child
+    if (child === null) return wrongState(this.#steered.record.state, "signaled")
+    return ok(child.tree.signal(signal))
+  }
+
+  /** Ends the tree; the report comes when it is gone. Asked again, the first stop answers. */
+  stop(cause: StopCause): Promise<StopReport> {
+    const child = this.#steered.child
+    if (child === null) return Promise.resolve(nothingStopped)
+    // Once it is stopping, whoever would steer it is refused at once.
+    this.#stop ??= this.#queue.runAfterQueued(() => this.#stopTree(child, cause))
+    this.#stop.catch(this.#unkillable.reject)
+    return this.#stop
+  }
+
+  /** Ends the grace of a stop that is under way, or of one to come. */
+  hurry(): void {
+    this.#hurry.abort()
+  }
+
+  /** Ends what is left, for no cause of its own; where a stop is under way, that one answers. */
+  stopRest(child: Child): Promise<StopReport> {
+    this.#stop ??= this.#stopTree(child, null)
+    return this.#stop
+  }
+
+  /** What outlived the leader may finish within the linger; then it is ended too. */
+  async emptyTree(child: Child): Promise<StopReport> {
+    const isEmpty = await lingerUntilEmpty(child.tree, this.#clock, {
+      lingerMs: this.#settings.lingerMs,
+      isOver: () => this.wasStopped,
+      hurry: this.hurried,
+    })
+    return isEmpty ? nothingStopped : this.stopRest(child)
+  }
+
+  /** When its supervision broke: whatever was under way is not relied on. */
+  stopBroken(child: Child, failed: (error: unknown) => void): Promise<StopReport> {
+    this.#stop = stopAtAnyRate(child, this.#settings.killLimitMs, this.#clock, failed)
+    return this.#stop
+  }
+
+  async #stopTree(child: Child, cause: StopCause | null): Promise<StopReport> {
+    this.#clocks.disarm()
+    if (this.#steered.record.state.kind === "paused") this.#clocks.resume()
+    if (cause !== null) this.#steered.apply({ kind: "stop-requested", cause })
+    const order = { ...this.#settings, hurry: this.hurried }
+    const report = await stopTree(child.tree, order, this.#clock)
+    const isUnkillable = report.survivors.some(({ pid }) => pid === child.leader.pid)
+    if (isUnkillable) this.#unkillable.resolve(report.survivors)
+    return report
+  }
+}

@@ -1,0 +1,27 @@
+import { join } from "node:path"
+
+export type StatePaths = ReturnType<typeof statePathsIn>
+
+/** Everything a state directory holds; docs/architecture.md says what each of them is. */
+export function statePathsIn(directory: string) {
+  const at = (name: string) => join(directory, name)
+  return {
+    directory,
+    lock: at("lock"),
+    schema: at("schema.json"),
+    journal: at("journal.sqlite"),
+    transcripts: at("transcripts"),
+    receiptKey: at("receipt-key.pem"),
+    audit: at("audit"),
+    trees: at("trees.json"),
+    socket: at("gateway.sock"),
+    tokens: at("tokens.json"),
+    tokensLock: at("tokens.lock"),
+    ballast: at("ballast"),
+    upgradeRequest: at("upgrade-request.json"),
+    upgradeReport: at("upgrade-report.json"),
+    upgradeLock: at("upgrade.lock"),
+    log: at("service.log"),
+    startLock: at("start.lock"),
+  }
+}
