@@ -10,7 +10,7 @@ import {
 import { describeEachContainment } from "../support/each-containment.ts"
 import { fixture } from "../support/independent-run.ts"
 import { identify, isStillThere, markedBy } from "../support/real-processes.ts"
-import { isRunning, Service } from "../support/service.ts"
+import { executable, isRunning, Service } from "../support/service.ts"
 import { StreamClient } from "../support/stream-client.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { until } from "../support/until.ts"
@@ -237,3 +237,18 @@ function expectLost(view: ExecutionView, wasQueued: boolean): void {
   })
   expect(view.ending?.reason).toMatch(wasQueued ? /not started/ : /without stopping it/)
 }
+
+describe("a gateway whose keeper is gone before it said a word", () => {
+  test.each([0, 20, 100, 300])("ends, %p ms after its start", async (delayMs) => {
+    const gateway = Bun.spawn([executable, "__gateway"], {
+      stdio: ["ignore", "ignore", "inherit"],
+      serialization: "json",
+      ipc: () => undefined,
+    })
+    await Bun.sleep(delayMs) // when the keeper dies is what the test is about
+
+    gateway.disconnect()
+
+    expect(await gateway.exited).toBe(0)
+  })
+})

@@ -56,14 +56,17 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   )
   let sessions: Sessions | null = null
 
+  const toldToEnd = untilToldToEnd()
   const channel = keeperChannel()
-  link = await openKeeperLink(channel, {
+  const linked = openKeeperLink(channel, {
     updated: (updates) => live.apply(updates),
     draining: (draining) => {
       isDraining = draining
     },
     connections: () => (sessions?.size ?? 0) + live.readerCount,
   })
+  link = await Promise.race([linked, toldToEnd.then(() => null)])
+  if (link === null) return 0 // nothing is known of the service yet, so there is nothing to end
   const { settings } = link
   await using destination = standardOutput()
   const log = createLogger({
@@ -210,7 +213,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   using listeners = listening.value
   channel.send({ kind: "listening", port: listeners.port })
 
-  const why = await untilToldToEnd()
+  const why = await toldToEnd
   if (why === "keeper gone") await endTrees(settings, reader, log)
   else await Promise.all([trail.close(), openSessions.farewell(isDraining)])
   return 0
@@ -227,8 +230,10 @@ function keeperChannel(): Channel {
   }
 }
 
+/** To be called first: nobody says it twice, and a gateway without a keeper would spin for ever. */
 function untilToldToEnd(): Promise<"keeper gone" | "signal"> {
   return new Promise((resolve) => {
+    if (!process.connected) resolve("keeper gone")
     process.on("disconnect", () => resolve("keeper gone"))
     process.on("SIGTERM", () => resolve("signal"))
   })
