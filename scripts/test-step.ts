@@ -1,8 +1,9 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { type Counts, countTests, joinReports } from "./junit-report.ts"
-import { bun, type Step } from "./steps.ts"
+import { bun, root, type Step } from "./steps.ts"
 import { filesOf, type Suite } from "./test-suites.ts"
 
 /** Arguments for one run of `bun test`. */
@@ -56,6 +57,8 @@ async function test(runs: readonly Run[]): Promise<{ counts: Counts; exitCode: n
   const folder = await mkdtemp(join(tmpdir(), "cc-executor-junit-"))
   await using cleanup = new AsyncDisposableStack()
   cleanup.defer(() => rm(folder, { recursive: true }))
+  const executable = join(root, "dist/cc-executor")
+  const before = processesOf(executable) // a developer's own service, say
   const total: Counts = { passed: 0, failed: 0, skipped: 0 }
   const reports: string[] = []
   let worst = 0
@@ -75,6 +78,10 @@ async function test(runs: readonly Run[]): Promise<{ counts: Counts; exitCode: n
     total.skipped += counts.skipped
     worst ||= counts.failed > 0 ? 1 : exitCode
   }
+  const left = processesOf(executable).filter((command) => !before.includes(command))
+  for (const command of left) console.log(`\nThe tests left a process behind: ${command}`)
+  total.failed += left.length
+  worst ||= left.length === 0 ? 0 : 1
   // Whoever wants to keep the report says where.
   const kept = process.env["TEST_JUNIT"] ?? ""
   if (kept !== "") {
@@ -82,4 +89,17 @@ async function test(runs: readonly Run[]): Promise<{ counts: Counts; exitCode: n
     await Bun.write(kept, await joinReports(reports))
   }
   return { counts: total, exitCode: worst }
+}
+
+/** Command lines of everything that runs a program, under its name or as it was before a build. */
+function processesOf(program: string): string[] {
+  return readdirSync("/proc").flatMap((pid) => {
+    try {
+      const executed = readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, "")
+      if (executed !== program) return []
+      return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")}`]
+    } catch {
+      return [] // not a process, another user's, or gone by now
+    }
+  })
 }
