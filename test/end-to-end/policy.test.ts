@@ -182,7 +182,7 @@ describe("a service does not start", () => {
     ["has a key nobody knows", "comands:\n  echo: any", "comands"],
     ["has a command without a rule", "commands:\n  echo:", "commands → echo"],
     ["has a command by a relative path", "commands:\n  ./echo: any", "commands"],
-    ["says a command twice", "commands:\n  echo: hi\n  echo: any", "echo stands there twice"],
+    ["says a command twice", "commands:\n  echo: hi\n  echo: any", "echo is listed twice"],
     ["names a directory that is not there", policy.replace(work, "/no/such"), "/no/such"],
   ]
   test.each(wrong)("with a policy file that %s", async (_, text, why) => {
