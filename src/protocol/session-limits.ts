@@ -54,4 +54,4 @@ export class MessageRateLimiter {
 }
 
 const warning = "Messages come faster than they may: wait as long as `retry_after` says."
-const closing = "Messages keep coming too fast: the session is closed, executions go on."
+const closing = "Messages keep coming too fast: the session is closed, executions continue."

@@ -18,7 +18,7 @@ describe("token create", () => {
     expect(made.exitCode).toBe(0)
     expect(made.stdout).toMatch(/^cce_[a-z2-7]{10}_[a-z2-7]{58}\n$/)
     const id = made.stdout.slice(4, 14)
-    expect(made.stderr).toContain(`Token ${id} for ci (execute, control, read), good until 20`)
+    expect(made.stderr).toContain(`Token ${id} for ci (execute, control, read), valid until 20`)
     expect(made.stderr).toContain("CC_EXECUTOR_TOKEN")
     expect(made.stderr).not.toContain(made.stdout.trim())
   })
@@ -187,7 +187,7 @@ describe("a file with tokens that cannot be trusted", () => {
     const exposed = await line.run(["doctor"])
 
     expect(before).not.toContain("tokens")
-    expect(sound).toMatch(/^ok +tokens .*, 1 of 2 are good$/m)
+    expect(sound).toMatch(/^ok +tokens .*, 1 of 2 are valid$/m)
     expect(exposed.exitCode).toBe(1)
     expect(exposed.stdout).toMatch(/^fail +tokens .* open to others/m)
   })

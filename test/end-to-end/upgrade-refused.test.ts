@@ -124,7 +124,7 @@ describe("`cc-executor upgrade`", () => {
 
     const { exitCode, stderr } = await runUpgrade(service)
 
-    expect(stderr).toContain("is version 0.0.1, which cannot hand over")
+    expect(stderr).toContain("is version 0.0.1, which cannot be upgraded in place")
     expect(exitCode).toBe(1)
     expect((await fetch(await service.url("/health"))).status).toBe(200)
   })

@@ -34,7 +34,7 @@ describe("an upgrade during a flood with three clients", () => {
     const report = await upgraded(service, next.path)
     await flood.untilAllHaveMore()
 
-    console.log(`output stood still for ${report.heldMs.toFixed(0)} ms`)
+    console.log(`output paused ${report.heldMs.toFixed(0)} ms`)
     expect(report).toMatchObject({ from: before, to: nextVersion, executions: 1, queued: 0 })
     expect(await versionOf(service)).toBe(nextVersion)
     expect(service.lockedBy).toBe(service.pid)

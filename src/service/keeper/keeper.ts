@@ -167,7 +167,7 @@ export class Keeper {
       case "SIGNAL": {
         const number = this.#ports.signalNumber(order.signal ?? "")
         if (number === null) {
-          return fail(failure("INVALID_PARAMS", `There is no signal ${order.signal}.`))
+          return fail(failure("INVALID_PARAMS", `Unknown signal: ${order.signal}.`))
         }
         const reached = supervision.steering.signal(number)
         return reached.ok

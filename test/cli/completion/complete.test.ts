@@ -22,7 +22,7 @@ describe("the name of a command", () => {
     expect(lines).toContain("ps\tlist executions")
     expect(lines.filter((line) => line.startsWith("mcp\t"))).toHaveLength(1)
     expect(lines).toContain("token\tcreate, new, list, revoke")
-    expect(lines).toContain("help\tsay how a command is used")
+    expect(lines).toContain("help\tshow the help of a command")
   })
 
   test("may have two words, after `help` too", async () => {

@@ -221,7 +221,7 @@ export class Sessions implements Disposable {
 
   #timeOut(open: Open, silentMs: number): void {
     const seconds = Math.round(silentMs / 1000)
-    const message = `No answer to a ping for ${seconds} s: the session is closed, executions go on.`
+    const message = `No answer to a ping for ${seconds} s: the session is closed, executions continue.`
     this.#events.log.warn({ sessionId: open.session.id, silentMs }, "session timed out")
     this.#dismiss(open, failure("STREAM_TIMEOUT", message))
   }

@@ -17,7 +17,7 @@ const advice: Record<Reason, string> = {
     "Do not try to get around it: choose a command that is allowed, or ask the user to allow it.",
   SESSION_LIMIT: "Close a connection that is not needed, or try again later.",
   PROCESS_NOT_FOUND: "Call `list` to see the executions there are.",
-  STREAM_TIMEOUT: "Connect again: executions go on meanwhile.",
+  STREAM_TIMEOUT: "Connect again: executions continue meanwhile.",
   RATE_LIMITED: "Wait, then call again.",
   AT_CAPACITY: "Wait until an execution has ended, or cancel one that is not needed.",
   UNAUTHORIZED: "Ask the user for a valid token.",
