@@ -70,6 +70,6 @@ export function timeOption(option: string, text: string, now: Date): Date {
   const time = new Date(text)
   if (!Number.isNaN(time.getTime())) return time
   throw new UsageFailure(
-    `${option}: "${text}" is not a time: use for example 10m for ten minutes ago, or 2026-11-16T08:00:00Z.`,
+    `${option}: "${text}" is not a time: use 10m for ten minutes ago, or 2026-11-16T08:00:00Z.`,
   )
 }

@@ -113,7 +113,7 @@ export const Settings = z.object({
     defaultText: "none",
     example: "512",
     description:
-      "Processes and threads per execution, or per user without cgroups; a request may ask for less.",
+      "Processes and threads per execution, or user without cgroups; a request may ask for less.",
   }),
 
   ...limitSettings,

@@ -64,7 +64,7 @@ describe("audit", () => {
     const head = await line.run(["audit", "--verify", "--head", "7"])
 
     expect([twice, remote, head].map(({ exitCode }) => exitCode)).toEqual([2, 2, 2])
-    expect(twice.stderr).toContain("give one of them")
+    expect(twice.stderr).toContain("Use only one of --lines, --all and --since")
     expect(remote.stderr).toContain("leave out --url")
     expect(head.stderr).toContain("NUMBER:HASH")
   })
@@ -129,7 +129,7 @@ describe("audit --verify", () => {
       `${head.number}:${head.hash}`,
     ])
     expect(exitCode).toBe(1)
-    expect(stdout).toContain(`before line ${head.number}, which was noted: lines were removed`)
+    expect(stdout).toContain(`before line ${head.number} of the given head: lines were removed`)
   })
 
   test("without any trail finds nothing wrong", async () => {

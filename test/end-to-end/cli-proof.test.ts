@@ -87,6 +87,6 @@ describe("verify without a service", () => {
     await line.run(["stop"])
     const unknown = await line.run(["verify", "2222222"])
     expect(unknown.exitCode).toBe(1)
-    expect(unknown.stderr).toContain('There is no execution "2222222"')
+    expect(unknown.stderr).toContain('Unknown execution: "2222222"')
   })
 })

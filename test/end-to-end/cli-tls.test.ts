@@ -76,7 +76,7 @@ describe("what keeps it from speaking TLS is said", () => {
   test.each<[string, () => string, string[], string]>([
     ["an unknown authority", () => urls.open, [], "name that authority's file with --ca-file"],
     ["another authority", () => urls.open, ["--ca-file", others.ca], "not from an authority in"],
-    ["another name", () => urls.elsewhere, ca, "not for 127.0.0.1, but for DNS:elsewhere.example"],
+    ["another name", () => urls.elsewhere, ca, "is for DNS:elsewhere.example, not for 127.0.0.1"],
     ["an expired certificate", () => urls.expired, ca, "its certificate has expired"],
     ["no client certificate", () => urls.closed, ca, "it requires a client certificate"],
     [
@@ -131,11 +131,15 @@ describe("what keeps it from speaking TLS is said", () => {
 
   test.each<[string, string[], string]>([
     ["a file that is not there", ["--ca-file", "/no/ca.pem"], "/no/ca.pem cannot be read (ENOENT)"],
-    ["a file that is no certificate", ["--ca-file", alice.key], "has no certificate in PEM form"],
+    [
+      "a file that is no certificate",
+      ["--ca-file", alice.key],
+      "contains no certificate in PEM form",
+    ],
     ["a certificate without its key", ["--client-cert", alice.cert], "also needs --client-key"],
     ["a key without its certificate", ["--client-key", alice.key], "also needs --client-cert"],
     ["another's key", show({ ...alice, key: mallory.key }), "is not the key of"],
-    ["no key", show({ ...alice, key: alice.cert }), "has no private key"],
+    ["no key", show({ ...alice, key: alice.cert }), "contains no private key"],
   ])("%s", async (_, options, why) => {
     const ran = await run(urls.open, ...options)
 

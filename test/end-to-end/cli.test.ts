@@ -186,7 +186,7 @@ describe("an execution in the background", () => {
     expect((await line.run(["rm", short])).exitCode).toBe(0)
     const gone = await line.run(["logs", short])
     expect(gone.exitCode).toBe(1)
-    expect(gone.stderr).toContain(`There is no execution "${short}"`)
+    expect(gone.stderr).toContain(`Unknown execution: "${short}"`)
   })
 
   test("is followed by logs -f to its end, also from its last lines", async () => {

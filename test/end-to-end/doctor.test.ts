@@ -113,7 +113,7 @@ describe("doctor, where no service runs", () => {
 
     expect(port).toMatchObject({
       level: "warn",
-      text: expect.stringContaining(`${taken} is taken`),
+      text: expect.stringContaining(`${taken} is in use`),
     })
   })
 

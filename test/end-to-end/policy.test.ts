@@ -135,7 +135,7 @@ describe("SIGHUP", () => {
     expect(await session.refused("execute", { argv: [job, "x"] })).toMatchObject(denied)
 
     service.kill("SIGHUP")
-    await until("it is read again", () => saidAgain(service, "policy read again"))
+    await until("it is read again", () => saidAgain(service, "policy reloaded"))
     expect((await session.run({ argv: [job, "x"] })).stdout).toBe("did x\nand more\n")
 
     writeFileSync(policyFile, "commands: [echo]\n")
@@ -196,7 +196,7 @@ describe("a service does not start", () => {
 
   test("with a policy file that others may write", async () => {
     for (const mode of [0o620, 0o602]) {
-      expect(await refusalOf(serviceWith(policy, {}, mode))).toContain("is writable for")
+      expect(await refusalOf(serviceWith(policy, {}, mode))).toContain("is writable by")
     }
   })
 
@@ -216,7 +216,7 @@ describe("a list that names what is not there", () => {
     ground.script(later, "/bin/sh", "echo here")
     expect(await session.refused("execute", { argv: [later] })).toMatchObject(denied)
     service.kill("SIGHUP")
-    await until("it is read again", () => saidAgain(service, "policy read again"))
+    await until("it is read again", () => saidAgain(service, "policy reloaded"))
     expect((await session.run({ argv: [later] })).stdout).toBe("here\n")
   })
 })

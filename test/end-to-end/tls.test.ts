@@ -140,7 +140,7 @@ describe("what cannot be served with is refused at the start", () => {
     [
       "clients' authorities that are none",
       { ...tlsFlags(first), "tls-client-ca": first.key },
-      "has no certificate",
+      "contains no certificate",
     ],
   ])("%s", async (_, flags, why) => {
     await using service = new Service({ flags })

@@ -138,7 +138,7 @@ describe("token revoke", () => {
 
     expect(byName.exitCode).toBe(1)
     expect(byName.stderr.match(/\(twice\) revoked$/gm)).toHaveLength(2)
-    expect(byName.stderr).toContain("There is no token nobody.")
+    expect(byName.stderr).toContain("Unknown token: nobody.")
     expect(byToken).toMatchObject({
       exitCode: 0,
       stderr: `${pasted.slice(4, 14)} (pasted) revoked\n`,
@@ -171,7 +171,7 @@ describe("a file with tokens that cannot be trusted", () => {
     expect(exposed.stderr).toContain(`chmod 600 ${file}`)
     expect(sameBytes).toBe(true)
     expect(damaged).toMatchObject({ exitCode: 1, stdout: "" })
-    expect(damaged.stderr).toContain("cannot be understood: it is not JSON")
+    expect(damaged.stderr).toContain("are not valid: it is not JSON")
     expect(readFileSync(file)).toHaveLength(40)
   })
 
@@ -189,6 +189,6 @@ describe("a file with tokens that cannot be trusted", () => {
     expect(before).not.toContain("tokens")
     expect(sound).toMatch(/^ok +tokens .*, 1 of 2 are valid$/m)
     expect(exposed.exitCode).toBe(1)
-    expect(exposed.stdout).toMatch(/^fail +tokens .* open to others/m)
+    expect(exposed.stdout).toMatch(/^fail +tokens .* accessible to others/m)
   })
 })

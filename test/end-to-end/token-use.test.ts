@@ -99,7 +99,7 @@ describe("a command for a service that wants a token", () => {
     const { exitCode, stderr } = await line.run(["ps", "--url", server.url], { env })
 
     expect(exitCode).toBe(1)
-    expect(stderr).toContain("CC_EXECUTOR_TOKEN: the token is not whole")
+    expect(stderr).toContain("CC_EXECUTOR_TOKEN: the token is incomplete or mistyped")
     expect(guard.shown).toEqual([])
   })
 

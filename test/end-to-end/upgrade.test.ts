@@ -123,7 +123,7 @@ describe("the record of an upgrade", () => {
       /^The service \(pid \d+\) was upgraded from \S+ to 9\.9\.9: 1 execution /,
     )
     const lines = service.log.map((line) => JSON.parse(line).msg)
-    expect(lines).toContain("service hands over")
+    expect(lines).toContain("service handing over")
     expect(lines).toContain("service upgraded")
     const audit = Bun.spawnSync([executable, "audit", "--state-dir", service.stateDir, "--verify"])
     expect(audit.exitCode).toBe(0)

@@ -157,7 +157,7 @@ function verdictText(verdict: AuditVerdict, directory: string, noted: Link | nul
   if (noted !== null) lines.push(`noted      ${noted.number} found, hash matches`)
   if (unfinishedBytes > 0) {
     lines.push(
-      `unfinished ${unfinishedBytes} bytes: a line is still being written, or was cut off by a crash`,
+      `unfinished ${unfinishedBytes} bytes: a line is being written, or was cut off by a crash`,
     )
   }
   return lines.join("\n")

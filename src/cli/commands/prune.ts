@@ -76,7 +76,7 @@ function ageOf(values: PruneValues): number {
 async function isConfirmed(context: Context, old: readonly ExecutionView[]): Promise<boolean> {
   if (context.stdin.kind !== "terminal") {
     throw new CommandFailure(
-      `${counted(old.length)} would be removed, but there is no terminal to confirm it. Use --force.`,
+      `${counted(old.length)} would be removed, but cannot ask for confirmation here. Use --force.`,
     )
   }
   const question = `Remove ${counted(old.length)} (${sizeText(outputBytes(old))})? [y/N] `

@@ -83,7 +83,7 @@ function journalFinding(kind: JournalTrouble, message: string): Finding[] {
         fail(
           "journal",
           message,
-          "stop the service, keep a copy, and restore it from a backup; or move it away together with " +
+          "stop the service, keep a copy, and restore it from a backup; or move it away with " +
             "journal.sqlite-wal and -shm: the service then creates an empty one",
         ),
       ]

@@ -65,7 +65,7 @@ function isHidden(path: string): boolean {
 function examinePort(port: number | null): Finding[] {
   if (port === null || port === 0) return []
   if (!listensOn(port)) return [ok("port", `${port} is free`)]
-  const advice = `choose another with --port, or find the program that uses it: ss -ltnp 'sport = :${port}'`
+  const advice = `choose another with --port, or see who uses it: ss -ltnp 'sport = :${port}'`
   return [warn("port", `${port} is in use, and \`cc-executor serve\` needs it`, advice)]
 }
 

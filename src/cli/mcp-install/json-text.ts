@@ -111,7 +111,7 @@ class Reader implements JSONVisitor {
     if (isOpenEnded) return "a string is not closed"
     // To the parser, 01 is two numbers.
     const isZeroAndMore = error === "CommaExpected" && /\d\d/.test(this.#text.slice(at - 1, at + 1))
-    if (isZeroAndMore || lexicalErrors.includes(error)) return "this is no value that JSON knows"
+    if (isZeroAndMore || lexicalErrors.includes(error)) return "this is not a JSON value"
     return `expected ${this.#wanted}`
   }
 }

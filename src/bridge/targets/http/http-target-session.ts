@@ -186,7 +186,8 @@ export class HttpTargetSession {
       {
         headers,
         message,
-        junk: (why) => log.warn({ target: target.name, why }, "target sent no message"),
+        junk: (why) =>
+          log.warn({ target: target.name, why }, "target sent something that is not a message"),
       },
     )
   }
