@@ -144,7 +144,7 @@ describe("a command line that cannot be right", () => {
       "ws://h",
     ])
 
-    expect(stderr).toContain(`port ${port} is taken`)
+    expect(stderr).toContain(`port ${port} is in use`)
     expect(exitCode).toBe(1)
   })
 })

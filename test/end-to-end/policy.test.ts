@@ -191,7 +191,7 @@ describe("a service does not start", () => {
 
   test("with commands in both places, which contradict each other", async () => {
     const said = await refusalOf(serviceWith(policy, { "allowed-commands": "echo" }))
-    expect(said).toContain("contradict")
+    expect(said).toContain("conflict: use only one of them")
   })
 
   test("with a policy file that others may write", async () => {

@@ -50,7 +50,7 @@ describe("an upgrade to what cannot take over is refused before anything happens
 
   test("a program that does not answer sensibly", async () => {
     const script = "echo '{}'"
-    await expectRefused((folder) => program(folder, script), /is no cc-executor/)
+    await expectRefused((folder) => program(folder, script), /is not a cc-executor/)
   })
 
   test("one that understands another form of a handover", async () => {

@@ -46,7 +46,7 @@ describe("the name of a command", () => {
 
 describe("an option", () => {
   test("comes with what it does", async () => {
-    expect(await linesFor("ps", "-")).toContain("--watch\tgo on, with every change")
+    expect(await linesFor("ps", "-")).toContain("--watch\tkeep running, and show every change")
   })
 
   test("is not offered again, unless it may be given again", async () => {

@@ -186,8 +186,7 @@ export class HttpTargetSession {
       {
         headers,
         message,
-        junk: (why) =>
-          log.warn({ target: target.name, why }, "target sent something that is not a message"),
+        junk: (why) => log.warn({ target: target.name, why }, "target sent an invalid message"),
       },
     )
   }

@@ -258,8 +258,7 @@ export class HttpTarget implements BridgeTarget {
     return exchange(sent, {
       headers: (headers) => this.#session.heard(message, headers),
       message: received,
-      junk: (why) =>
-        log.warn({ target: target.name, why }, "target sent something that is not a message"),
+      junk: (why) => log.warn({ target: target.name, why }, "target sent an invalid message"),
     })
   }
 

@@ -192,10 +192,7 @@ export class ReconnectingTarget implements BridgeTarget {
     const { target, log } = this.#settings
     for (const read of readMessages(text)) {
       if (!read.ok) {
-        log.warn(
-          { target: target.name, why: read.failure.why },
-          "target sent something that is not a message",
-        )
+        log.warn({ target: target.name, why: read.failure.why }, "target sent an invalid message")
         continue
       }
       if (!this.#hasReceived) target.breaker.succeeded()
