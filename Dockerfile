@@ -44,7 +44,7 @@ ENTRYPOINT ["/usr/local/bin/cc-executor"]
 CMD ["serve"]
 ARG COMMIT=unknown
 LABEL org.opencontainers.image.title="cc-executor" \
-  org.opencontainers.image.description="Runs long-lived commands, coding agents above all, and lets clients steer them live." \
+  org.opencontainers.image.description="Runs long-lived commands, coding agents above all, and lets clients control them live." \
   org.opencontainers.image.licenses="MIT" \
   org.opencontainers.image.revision="$COMMIT"
 
@@ -62,6 +62,6 @@ ENTRYPOINT ["/usr/local/bin/cc-executor"]
 CMD ["serve"]
 ARG COMMIT=unknown
 LABEL org.opencontainers.image.title="cc-executor" \
-  org.opencontainers.image.description="Runs long-lived commands and lets clients watch and steer them live." \
+  org.opencontainers.image.description="Runs long-lived commands and lets clients watch and control them live." \
   org.opencontainers.image.licenses="MIT" \
   org.opencontainers.image.revision="$COMMIT"

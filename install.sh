@@ -21,7 +21,7 @@ main() {
   directory=$(install_directory)
   choose_tools
 
-  mkdir -p "$directory" || fail "$directory cannot be made. Set CC_EXECUTOR_INSTALL_DIR."
+  mkdir -p "$directory" || fail "$directory cannot be created. Set CC_EXECUTOR_INSTALL_DIR."
   # In the same directory, so that the last step is one rename: there is no half of a program there.
   work=$(mktemp -d "$directory/.cc-executor-XXXXXX") ||
     fail "$directory cannot be written. Set CC_EXECUTOR_INSTALL_DIR."
@@ -29,7 +29,7 @@ main() {
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
 
-  say "fetching $program from $base"
+  say "downloading $program from $base"
   fetch "$base/SHA256SUMS" "$work/SHA256SUMS"
   fetch "$base/$program" "$work/$program"
   compare "$program"
@@ -38,7 +38,7 @@ main() {
   mv -f "$work/$program" "$directory/cc-executor"
   say "installed $version as $directory/cc-executor (SHA-256 $found)"
   tell_path
-  say "to remove it: rm $directory/cc-executor; what it recorded is in ~/.local/state/cc-executor"
+  say "to remove it: rm $directory/cc-executor; its data is in ~/.local/state/cc-executor"
 }
 
 check_system() {
@@ -56,7 +56,7 @@ target() {
   case $machine in
     x86_64 | amd64)
       [ "$(getconf LONG_BIT 2>/dev/null || echo 64)" = 64 ] ||
-        fail "this system is 32 bits wide; there is no cc-executor for it."
+        fail "this is a 32-bit system, which is not supported."
       if grep -q '^flags.*[[:space:]]avx2' /proc/cpuinfo; then
         echo linux-x64
       else
@@ -82,7 +82,7 @@ base_address() {
   # The checksum comes the same way as the program: on a way that others can change, it proves nothing.
   case $address in
     https://* | http://127.0.0.1[:/]* | http://localhost[:/]*) echo "${address%/}" ;;
-    *) fail "$address is not https: what comes from there could be anybody's." ;;
+    *) fail "$address is not https, so its files cannot be trusted. Use an https address." ;;
   esac
 }
 
@@ -96,7 +96,7 @@ install_directory() {
   fi
   case $chosen in
     /*) echo "${chosen%/}" ;;
-    *) fail "CC_EXECUTOR_INSTALL_DIR is $chosen: give an absolute path." ;;
+    *) fail "CC_EXECUTOR_INSTALL_DIR is $chosen: use an absolute path." ;;
   esac
 }
 
@@ -106,10 +106,10 @@ choose_tools() {
   elif has wget; then
     fetcher=wget
   else
-    fail "neither curl nor wget is here. Install one of them."
+    fail "curl or wget is needed. Install one of them."
   fi
   has sha256sum || has openssl ||
-    fail "neither sha256sum nor openssl is here: without them nothing can be checked."
+    fail "sha256sum or openssl is needed to check the download. Install one of them."
 }
 
 fetch() {
@@ -117,7 +117,7 @@ fetch() {
     curl) curl --fail --silent --show-error --location --proto-redir '=https' \
       --connect-timeout 20 --retry 2 --output "$2" "$1" ;;
     wget) wget -q -O "$2" "$1" ;; # no -T: busybox 1.35 crashes on it
-  esac || fail "$1 could not be fetched. Nothing was installed."
+  esac || fail "$1 could not be downloaded. Nothing was installed."
 }
 
 compare() {

@@ -37,12 +37,12 @@ export function problemAnswer(
 
 export function unreachable(target: string, why: string, wasSent: boolean): Problem {
   const done = wasSent
-    ? "This request had been sent before the connection was lost, and may have been carried out."
-    : "Nothing of this request was carried out."
+    ? "This request was sent before the connection was lost, and may have been carried out."
+    : "This request was not carried out."
   return problem(
     "TARGET_UNREACHABLE",
     `${target} cannot be reached: ${asClause(why)}. ${done} ` +
-      "See that it runs, then send the request again.",
+      "Check that it is running, then send the request again.",
   )
 }
 
@@ -60,9 +60,9 @@ export function circuitOpen(target: string, circuit: OpenCircuit, now: Clocks): 
   const againS = Math.max(0, Math.ceil((circuit.untilMs - now.monotonicMs) / 1000))
   return problem(
     "CIRCUIT_OPEN",
-    `The circuit to ${target} is open since ${since}, after failures in a row; the last was: ` +
-      `${circuit.why}. Nothing is sent there now. It is tried again in ${againS} s: ` +
-      "send the request again then.",
+    `The circuit to ${target} has been open since ${since}, after repeated failures; the last: ` +
+      `${circuit.why}. Nothing is sent there for now. ` +
+      `Send the request again in ${againS} s.`,
   )
 }
 
@@ -72,8 +72,8 @@ export function lostWithoutRepeat(target: string, method: string, why: string): 
   return problem(
     "CONNECTION_LOST",
     `The connection to ${target} was lost while it answered this ${method}: ${why}. ` +
-      "What it had sent until then may be incomplete, so it was not sent again. " +
-      "Find out what became of it before you repeat it.",
+      "The answer so far may be incomplete, so the request was not sent again. " +
+      "Find out whether it was carried out before you repeat it.",
   )
 }
 
@@ -81,7 +81,7 @@ export function mayHaveBeenDone(target: string, tool: string, why: string): Prob
   return problem(
     "MAY_HAVE_BEEN_DONE",
     `The connection to ${target} was lost before it answered: ${why}. The tool ${tool} says that ` +
-      "calling it twice is not the same as once, and this call may have been carried out, so it " +
+      "repeating a call is not safe, and this call may have been carried out, so it " +
       "was not sent again. Find out whether it was before you repeat it.",
   )
 }
@@ -90,11 +90,11 @@ export function gaveUpRepeating(target: string, tries: number, why: string): Pro
   return problem(
     "CONNECTION_LOST",
     `This request was sent to ${target} ${tries} times, and each time the connection was lost ` +
-      `before an answer came; the last time: ${why}. It may have been carried out.`,
+      `before an answer came (last: ${why}). It may have been carried out.`,
   )
 }
 
 export function unreadableAnswer({ id, code, why }: Unreadable): AnswerMessage {
-  const message = `${why} It was not passed on: send one JSON-RPC message at a time.`
+  const message = `${why} It was not forwarded: send one JSON-RPC message at a time.`
   return problemAnswer(id, { code, reason: "UNREADABLE", message })
 }

@@ -86,7 +86,7 @@ function checkOption(token: OptionToken, options: OptionTable): void {
   if (option === undefined) throw unknownOption(token.rawName, options)
   if (option.type === "boolean") {
     if (token.value === undefined) return
-    throw new UsageFailure(`${token.rawName} takes no value.`)
+    throw new UsageFailure(`${token.rawName} does not take a value.`)
   }
   const isMissing = token.value === undefined || (!token.inlineValue && /^-./.test(token.value))
   if (!isMissing) return
@@ -100,7 +100,7 @@ function unknownOption(rawName: string, options: OptionTable): UsageFailure {
     Object.keys(options).map((name) => `--${name}`),
   )
   const hint = meant === null ? "" : ` Did you mean ${meant}?`
-  return new UsageFailure(`There is no option ${rawName}.${hint}`)
+  return new UsageFailure(`Unknown option: ${rawName}.${hint}`)
 }
 
 /** `name=value` pairs of an option that may be given more than once. */
@@ -108,7 +108,7 @@ export function readPairs(option: string, pairs: readonly string[] = []): Record
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf("=")
-      if (at < 1) throw new UsageFailure(`${option}: "${pair}" is not of the form NAME=VALUE.`)
+      if (at < 1) throw new UsageFailure(`${option}: "${pair}" is not NAME=VALUE.`)
       return [pair.slice(0, at), pair.slice(at + 1)]
     }),
   )

@@ -61,5 +61,5 @@ function checkOperands(
   if (operands.length < atLeast) throw new UsageFailure(`${what} is missing.`)
   if (operands.length <= atMost) return
   const extra = operands.slice(atMost).join(" ")
-  throw new UsageFailure(`There is an argument too many: ${extra}.`)
+  throw new UsageFailure(`Unexpected argument: ${extra}.`)
 }

@@ -26,19 +26,19 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "run",
     group: "Run",
-    summary: "run a command and follow it, or leave it running",
+    summary: "run a command and follow it, or start it in the background",
     load: async () => (await import("./commands/run.ts")).runCommand,
   },
   {
     name: "attach",
     group: "Run",
-    summary: "follow an execution again, from its first byte or a later one",
+    summary: "follow an execution again, from the start or any later point",
     load: async () => (await import("./commands/attach.ts")).attachCommand,
   },
   {
     name: "wait",
     group: "Run",
-    summary: "wait until executions have ended",
+    summary: "wait for executions to end",
     load: async () => (await import("./commands/wait.ts")).waitCommand,
   },
   {
@@ -50,19 +50,19 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "logs",
     group: "Look",
-    summary: "show what an execution has written",
+    summary: "show the output of an execution",
     load: async () => (await import("./commands/logs.ts")).logsCommand,
   },
   {
     name: "pause",
     group: "Steer",
-    summary: "freeze executions with all their processes and clocks",
+    summary: "pause executions, with all their processes and timeouts",
     load: async () => (await import("./commands/pause.ts")).pauseCommand,
   },
   {
     name: "resume",
     group: "Steer",
-    summary: "let paused executions go on",
+    summary: "resume paused executions",
     load: async () => (await import("./commands/resume.ts")).resumeCommand,
   },
   {
@@ -86,7 +86,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "receipt",
     group: "Prove",
-    summary: "show what the service attests about an ended execution",
+    summary: "show the signed receipt of an ended execution",
     load: async () => (await import("./commands/receipt.ts")).receiptCommand,
   },
   {
@@ -98,7 +98,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "audit",
     group: "Prove",
-    summary: "show who asked for what, and check that nothing of it was changed",
+    summary: "show who asked for what, and check the record for tampering",
     load: async () => (await import("./commands/audit.ts")).auditCommand,
   },
   {
@@ -110,19 +110,19 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "prune",
     group: "Tidy",
-    summary: "remove all executions that ended some time ago",
+    summary: "remove old ended executions",
     load: async () => (await import("./commands/prune.ts")).pruneCommand,
   },
   {
     name: "token create",
     group: "Access",
-    summary: "make a token for a client on another machine, or in another name",
+    summary: "create a token for a remote client, or for another name",
     load: async () => (await import("./commands/token/create.ts")).tokenCreateCommand,
   },
   {
     name: "token new",
     group: "Access",
-    summary: "print a token for a file that a service accepts tokens from",
+    summary: "print a token to put into a file for --accept-token-file",
     load: async () => (await import("./commands/token/new.ts")).tokenNewCommand,
   },
   {
@@ -134,25 +134,25 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "token revoke",
     group: "Access",
-    summary: "end tokens at once, also for those who are connected",
+    summary: "revoke tokens, and disconnect the sessions that use them",
     load: async () => (await import("./commands/token/revoke.ts")).tokenRevokeCommand,
   },
   {
     name: "mcp",
     group: "Connect",
-    summary: "be an MCP server on standard input and output",
+    summary: "run an MCP server on standard input and output",
     load: async () => (await import("./commands/mcp.ts")).mcpCommand,
   },
   {
     name: "mcp install",
     group: "Connect",
-    summary: "show or write what makes an MCP client use cc-executor",
+    summary: "show or write the configuration of an MCP client",
     load: async () => (await import("./commands/mcp-install.ts")).mcpInstallCommand,
   },
   {
     name: "bridge",
     group: "Connect",
-    summary: "carry MCP between standard input and output, WebSocket and HTTP",
+    summary: "bridge MCP between stdio, WebSocket and HTTP",
     load: async () => (await import("./commands/bridge.ts")).bridgeCommand,
   },
   {
@@ -170,31 +170,31 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "upgrade",
     group: "Service",
-    summary: "hand the running service over to another program, ending nothing",
+    summary: "upgrade the running service without ending executions",
     load: async () => (await import("./commands/upgrade.ts")).upgradeCommand,
   },
   {
     name: "doctor",
     group: "Service",
-    summary: "say what this machine offers, and what is wrong with it",
+    summary: "check this machine and the service, and say how to fix problems",
     load: async () => (await import("./commands/doctor.ts")).doctorCommand,
   },
   {
     name: "policy",
     group: "Service",
-    summary: "say whether a command would be allowed, and why not",
+    summary: "check whether the policy would allow a command",
     load: async () => (await import("./commands/policy.ts")).policyCommand,
   },
   {
     name: "healthcheck",
     group: "Service",
-    summary: "tell by the exit code whether the service answers",
+    summary: "exit with 0 if the service is healthy",
     load: async () => (await import("./commands/healthcheck.ts")).healthcheckCommand,
   },
   {
     name: "completions",
     group: "Service",
-    summary: "print what makes a shell complete commands, options and ids",
+    summary: "print a completion script for bash, zsh or fish",
     load: async () => (await import("./commands/completions.ts")).completionsCommand,
   },
   {
@@ -229,7 +229,5 @@ export function familyOf(word: string): readonly CommandEntry[] {
 export function suggestCommand(name: string): string {
   const names = commands.flatMap((entry) => [entry.name, entry.name.replace(/ .*/, "")])
   const meant = suggest(name, [...new Set(names), "help"])
-  return meant === null
-    ? "`cc-executor help` lists them."
-    : `Did you mean \`cc-executor ${meant}\`?`
+  return meant === null ? "" : ` Did you mean \`cc-executor ${meant}\`?`
 }

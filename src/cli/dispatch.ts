@@ -33,7 +33,7 @@ async function route(context: Context, argv: readonly string[]): Promise<number>
   if (name === "help" || name === "--help" || name === "-h") return help(context, rest)
   if (name === "--version" || name === "-V") return route(context, ["version", ...rest])
   if (name.startsWith("-")) {
-    throw new UsageFailure(`${name} stands before the command: options come after it.`)
+    throw new UsageFailure(`${name} must come after the command, not before it.`)
   }
   const found = findCommand(argv)
   if (found === null) return family(context, argv)
@@ -58,11 +58,11 @@ async function family(context: Context, argv: readonly string[]): Promise<number
   }
   if (!second.startsWith("-")) throw noSuchCommand(`${word} ${second}`)
   const names = entries.map((entry) => `\`${entry.name}\``).join(" or ")
-  throw new UsageFailure(`${second} stands before the command: options come after ${names}.`)
+  throw new UsageFailure(`${second} must come after the command: ${names}.`)
 }
 
 function noSuchCommand(name: string): UsageFailure {
-  return new UsageFailure(`There is no command ${name}. ${suggestCommand(name)}`)
+  return new UsageFailure(`Unknown command: ${name}.${suggestCommand(name)}`)
 }
 
 async function execute(
@@ -103,7 +103,7 @@ async function tellFailure(
   exitCode: number,
 ): Promise<number> {
   if (error instanceof UsageFailure) {
-    await tell(context, `${error.message} \`${helpCommand}\` says how it is used.`)
+    await tell(context, `${error.message} See \`${helpCommand}\`.`)
     return 2
   }
   await tell(context, describeError(error))

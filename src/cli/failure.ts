@@ -30,7 +30,7 @@ export function describeError(error: unknown): string {
     error instanceof ClientClosedError
   if (isExpected) return error.message
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return `this is a fault of cc-executor itself, please report it: ${what}`
+  return `this is a bug in cc-executor, please report it: ${what}`
 }
 
 export function asSentence(text: string): string {

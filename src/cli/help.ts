@@ -13,13 +13,13 @@ export function overview(): string {
     return `${group}:\n${rows}`
   })
   return [
-    "cc-executor runs long-lived commands and lets you watch and steer them live.",
+    "cc-executor runs long-lived commands and lets you watch and control them live.",
     "Usage: cc-executor COMMAND [OPTIONS] …",
     ...groups,
     [
-      "A local service is found by its socket, and started when there is none.",
-      "An execution is named by its id or any beginning of it that is unique.",
-      "`cc-executor COMMAND --help` says more about a command, with examples.",
+      "Commands use the local service, and start it if it is not running.",
+      "Name an execution by its id, or by any unique prefix of it.",
+      "See `cc-executor COMMAND --help` for the options of a command, with examples.",
     ].join("\n"),
     "Example:\n  cc-executor run -- make -j8 test",
   ].join("\n\n")
@@ -36,7 +36,7 @@ export function familyHelp(entries: readonly CommandEntry[]): string {
   return [
     `Usage: ${usage.join("\n       ")}`,
     `Commands:\n${commandRows(entries, width)}`,
-    "`--help` after one of them says more about it, with examples.",
+    "See `--help` of each command for its options, with examples.",
   ].join("\n\n")
 }
 

@@ -8,8 +8,8 @@ export function refusedPlatform(platform: string, argv: readonly string[]): stri
   if (command === undefined || anywhere.includes(command) || asksForHelp(argv)) return null
   const system = names[platform] ?? platform
   return (
-    `This is ${system}, and cc-executor runs on Linux only: it holds process trees together by ` +
-    "what Linux alone offers, and has never been run anywhere else. Run it on a Linux machine, " +
+    `This is ${system}, and cc-executor runs only on Linux: it relies on Linux features to track ` +
+    "process trees, and has never been run anywhere else. Run it on a Linux machine, " +
     "in a Linux virtual machine, or in a container; on Windows, in WSL 2."
   )
 }

@@ -45,18 +45,22 @@ export function sizeText(bytes: number): string {
 export function durationOption(option: string, text: string): number {
   const ms = readDuration(text)
   if (ms !== undefined && ms > 0) return ms
-  throw new UsageFailure(`${option}: "${text}" is not a duration: give 90s, 5m, 2h or 1d.`)
+  throw new UsageFailure(
+    `${option}: "${text}" is not a duration: use for example 90s, 5m, 2h or 1d.`,
+  )
 }
 
 export function sizeOption(option: string, text: string): number {
   const bytes = readSize(text)
   if (bytes !== undefined) return bytes
-  throw new UsageFailure(`${option}: "${text}" is not a size: give 65536, 64k, 10MiB or 1GiB.`)
+  throw new UsageFailure(
+    `${option}: "${text}" is not a size: use for example 65536, 64k, 10MiB or 1GiB.`,
+  )
 }
 
 export function countOption(option: string, text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text)
-  throw new UsageFailure(`${option}: "${text}" is not a number: give 0, 10 or 500.`)
+  throw new UsageFailure(`${option}: "${text}" is not a number: use for example 0, 10 or 500.`)
 }
 
 /** A point in time: `10m` is ten minutes ago, else a date. */
@@ -66,6 +70,6 @@ export function timeOption(option: string, text: string, now: Date): Date {
   const time = new Date(text)
   if (!Number.isNaN(time.getTime())) return time
   throw new UsageFailure(
-    `${option}: "${text}" is not a time: give 10m for ten minutes ago, or 2026-11-16T08:00:00Z.`,
+    `${option}: "${text}" is not a time: use 10m for ten minutes ago, or 2026-11-16T08:00:00Z.`,
   )
 }

@@ -26,49 +26,52 @@ export const listenSettings = {
     group: "Listening",
     flag: "port",
     defaultText: "8003",
-    description: "TCP port; 0 takes a free one, `none` listens on the unix socket only.",
+    description: "TCP port; 0 picks a free one, `none` listens on the unix socket only.",
   }),
   requireToken: setting(boolean(), {
     group: "Listening",
     flag: "require-token",
     defaultText: "false",
     example: "true",
-    description: "The service's own user needs a token on loopback too; on the unix socket not.",
+    description:
+      "Requires a token from the service's own user on loopback too; not on the unix socket.",
   }),
   acceptTokenFile: setting(orNone(absolutePath()), {
     group: "Listening",
     flag: "accept-token-file",
     defaultText: "none",
     example: "/run/secrets/cc-executor-token",
-    description: "A file of tokens, taken as those of `token create` are: a secret of a container.",
+    description:
+      "A file of tokens to accept besides those of `token create`, such as a container secret.",
   }),
   acceptTokenScopes: setting(scopeList(), {
     group: "Listening",
     flag: "accept-token-scopes",
     defaultText: "execute,control,read",
     example: "read",
-    description: "What bearers of a token of that file may do.",
+    description: "What clients with a token from that file may do.",
   }),
   allowedHosts: setting(orNone(hostNames()), {
     group: "Listening",
     flag: "allowed-hosts",
     defaultText: "none",
     example: "executor.example.net",
-    description: "Further names under which clients may reach it; others in `Host` are refused.",
+    description: "Additional host names that clients may use; any other `Host` is refused.",
   }),
   allowedOrigins: setting(orNone(webOrigins()), {
     group: "Listening",
     flag: "allowed-origins",
     defaultText: "none",
     example: "https://console.example.net",
-    description: "Web origins, besides its own, whose pages may connect.",
+    description: "Web origins, besides the service's own, whose pages may connect.",
   }),
   preloadMcp: setting(boolean(), {
     group: "Listening",
     flag: "preload-mcp",
     defaultText: "false",
     example: "true",
-    description: "MCP is loaded at the start: its first client is answered sooner, for 14 MB more.",
+    description:
+      "Loads MCP at startup: its first client is answered sooner, for 14 MB more memory.",
   }),
   ...tlsSettings,
   maxSessions: setting(count({ min: 1, max: 100_000 }), {
@@ -76,7 +79,7 @@ export const listenSettings = {
     flag: "max-sessions",
     bareVariable: "MAX_SESSIONS",
     defaultText: "100",
-    description: "WebSocket sessions open at once; one more is refused with `SESSION_LIMIT`.",
+    description: "WebSocket sessions open at once; further ones are refused with `SESSION_LIMIT`.",
   }),
   maxSessionsPerPrincipal: setting(count({ min: 1, max: 100_000 }), {
     group: "Listening",
@@ -95,20 +98,21 @@ export const listenSettings = {
     flag: "messages-per-second",
     defaultText: "1000",
     description:
-      "Messages a session, or HTTP requests a principal, may send; twice as many at once.",
+      "Messages per session, and HTTP requests per principal; bursts may be twice as large.",
   }),
   requestTimeoutMs: setting(duration({ min: "4s", max: "4m" }), {
     group: "Listening",
     flag: "request-timeout",
     defaultText: "30s",
-    description: "Time to send a whole HTTP request; slower clients are cut off.",
+    description: "Time to send a complete HTTP request; slower clients are disconnected.",
   }),
   streamTimeoutMs: setting(duration({ min: "1s", max: "365d" }), {
     group: "Listening",
     flag: "stream-timeout",
     bareVariable: "STREAM_TIMEOUT",
     defaultText: "5m",
-    description: "Closes a session that has not answered pings for so long; silence is no reason.",
+    description:
+      "Closes a session that has not answered pings for this long; silence alone is fine.",
   }),
   maxMessageBytes: setting(size({ min: "64k", max: "1G" }), {
     group: "Listening",

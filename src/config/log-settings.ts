@@ -12,27 +12,28 @@ export const logSettings = {
     bareVariable: "LOG_LEVEL",
     defaultText: "info",
     example: "debug",
-    description: "The least important lines that are written.",
+    description: "The lowest level that is logged.",
   }),
   logFormat: setting(choice(["auto", "json", "pretty"]), {
     group: "Logs",
     flag: "log-format",
     defaultText: "auto",
     example: "json",
-    description: "One JSON object a line, or text for people; `auto` is pretty on a terminal only.",
+    description:
+      "JSON, one object per line, or readable text; `auto` is pretty on a terminal only.",
   }),
   logFile: setting(orNone(absolutePath()), {
     group: "Logs",
     flag: "log-file",
     defaultText: "none",
     example: "/var/log/cc-executor/cc-executor.log",
-    description: "A file that gets the lines instead of standard output.",
+    description: "Logs to this file instead of standard output.",
   }),
   logFileBytes: setting(size({ min: "4k", max: "1T" }), {
     group: "Logs",
     flag: "log-file-size",
     defaultText: "10MiB",
-    description: "The log file is rotated before it grows beyond this.",
+    description: "Rotates the log file before it grows beyond this.",
   }),
   logFiles: setting(count({ min: 1, max: 1000 }), {
     group: "Logs",
@@ -48,12 +49,12 @@ export const auditSettings = {
     group: "Logs",
     flag: "audit-file-size",
     defaultText: "16MiB",
-    description: "A file of the audit trail is followed by another before it grows beyond this.",
+    description: "Starts a new audit file before the current one grows beyond this.",
   }),
   auditFiles: setting(count({ min: 2, max: 1_000_000 }), {
     group: "Logs",
     flag: "audit-files",
     defaultText: "64",
-    description: "Files of the audit trail that are kept; the oldest goes when there is one more.",
+    description: "Audit files kept; beyond that, the oldest is removed.",
   }),
 }

@@ -8,11 +8,9 @@ import {
 import { fail, ok, type Result } from "../lib/result.ts"
 
 const Words = z.string().min(1).transform(wordsOf).pipe(z.array(z.string()).min(1))
-const Name = z
-  .string()
-  .regex(/^[^=*\0]+\*?$/, "a variable's name, or the beginning of one with * at its end")
+const Name = z.string().regex(/^[^=*\0]+\*?$/, "a variable name, or a prefix followed by *")
 
-const howToAllow = "say `any`, or with what the arguments must begin: `status, log`"
+const howToAllow = "write `any`, or what the arguments must begin with: `status, log`"
 
 /** `any`, `status, log`, a list of the same, or both what must and what must not be there. */
 const Rule = z.union(
@@ -60,9 +58,9 @@ export function readPolicyFile(text: string): Result<PolicyFile, string> {
     if (!(error instanceof SyntaxError)) throw error
     return fail(error.message)
   }
-  if (/^[^#"']*:\s*\{/m.test(text)) return fail("write mappings in lines, without braces")
+  if (/^[^#"']*:\s*\{/m.test(text)) return fail("write each entry on its own line, without braces")
   const repeated = repeatedKey(text)
-  if (repeated !== null) return fail(`${repeated} stands there twice`)
+  if (repeated !== null) return fail(`${repeated} is listed twice`)
   const read = PolicyFileSchema.safeParse(document ?? {})
   if (read.success) return ok(read.data)
   const [issue] = read.error.issues

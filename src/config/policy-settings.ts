@@ -13,7 +13,7 @@ export const policySettings = {
     bareVariable: "ALLOWED_COMMANDS",
     defaultText: "any",
     example: "claude,git,/usr/bin/make",
-    description: "The only programs that may be executed, by name or path; `any` is all.",
+    description: "The only programs that may run, by name or path; `any` allows all.",
   }),
   policyFile: setting(orNone(absolutePath()), {
     group: "Executions",
@@ -27,14 +27,15 @@ export const policySettings = {
     flag: "run-as",
     defaultText: "none",
     example: "agent",
-    description: "The user that children run as, where the service is root; `none` is its own.",
+    description:
+      "The user that commands run as, if the service is root; `none` is the service's own.",
   }),
 }
 
 /** The programs that may be executed; null is all of them. */
 function allowedCommands(): TextForm<string[] | null> {
   const allowed = "any, or names and absolute paths of programs"
-  const notation = "separated by commas; an empty list and none could be read either way"
+  const notation = "separated by commas; an empty list or `none` would be ambiguous"
   const read = (text: string) => {
     const word = text.toLowerCase()
     if (word === "any") return null

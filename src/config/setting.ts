@@ -44,12 +44,12 @@ type ValueFacts = Pick<SettingFacts, "allowed" | "notation" | "example">
 
 /** What to tell whoever wrote a setting's value wrong; `source` is the flag or the variable. */
 export function badValueText(facts: ValueFacts, source: string, text: string): string {
-  return `${source}: ${JSON.stringify(text)} is not allowed; ${whatIsAllowed(facts, source)}`
+  return `${source}: ${JSON.stringify(text)} is not valid; ${whatIsAllowed(facts, source)}`
 }
 
 export function whatIsAllowed({ allowed, notation, example }: ValueFacts, source: string): string {
   const how = notation === "" ? "" : `, ${notation}`
-  return `allowed is ${allowed}${how} (for example ${assign(source, example)})`
+  return `expected ${allowed}${how} (for example ${assign(source, example)})`
 }
 
 function assign(source: string, value: string): string {

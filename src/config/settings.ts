@@ -36,7 +36,7 @@ export const Settings = z.object({
     defaultText: "auto",
     example: "/bin/bash",
     description:
-      "Runs command lines with shell syntax; `auto` is /bin/bash if there is one, else /bin/sh.",
+      "Shell for command lines with shell syntax; `auto` is /bin/bash if present, else /bin/sh.",
   }),
   ...policySettings,
   containment: setting(choice(["auto", ...ContainmentMode.options]), {
@@ -44,8 +44,7 @@ export const Settings = z.object({
     flag: "containment",
     defaultText: "auto",
     example: "cgroup",
-    description:
-      "How an execution's processes are kept together; `auto` is cgroup where that works.",
+    description: "How an execution's processes are tracked; `auto` is cgroup where that works.",
   }),
   maxExecutions: setting(count({ min: 1, max: 100_000 }), {
     group: "Executions",
@@ -57,14 +56,14 @@ export const Settings = z.object({
     group: "Executions",
     flag: "max-queue",
     defaultText: "1000",
-    description: "Executions waiting at once; one more is refused with `AT_CAPACITY`.",
+    description: "Executions queued at once; further ones are refused with `AT_CAPACITY`.",
   }),
   wallTimeoutMs: setting(orNone(duration({ min: "1ms", max: year })), {
     group: "Executions",
     flag: "timeout",
     defaultText: "none",
     example: "2h",
-    description: "Stops an execution after so much running time; a request may say otherwise.",
+    description: "Stops an execution after this much running time; a request may override it.",
   }),
   idleTimeoutMs: setting(orNone(duration({ min: "1ms", max: year })), {
     group: "Executions",
@@ -72,7 +71,7 @@ export const Settings = z.object({
     defaultText: "none",
     example: "30m",
     description:
-      "Stops an execution after so long without a byte in or out; a request may say otherwise.",
+      "Stops an execution after this long without input or output; a request may override it.",
   }),
   graceMs: setting(duration({ min: "0s", max: "1h" }), {
     group: "Executions",
@@ -84,7 +83,8 @@ export const Settings = z.object({
     group: "Executions",
     flag: "linger",
     defaultText: "2s",
-    description: "Time for what a program left running when it exited, before it is stopped too.",
+    description:
+      "Time for processes that a program leaves behind when it exits, before they are stopped.",
   }),
   disconnectLeaseMs: setting(duration({ min: "0s", max: "1d" }), {
     group: "Executions",
@@ -98,14 +98,14 @@ export const Settings = z.object({
     defaultText: "none",
     example: "4GiB",
     description:
-      "Memory an execution may use, or each process of it without cgroups; a request may say less.",
+      "Memory per execution, or per process without cgroups; a request may ask for less.",
   }),
   limitCpus: setting(orNone(decimal({ min: 0.01, max: 4096 })), {
     group: "Executions",
     flag: "limit-cpus",
     defaultText: "none",
     example: "1.5",
-    description: "Processors an execution may keep busy; a request may say less; needs cgroups.",
+    description: "Processors per execution; a request may ask for less; needs cgroups.",
   }),
   limitPids: setting(orNone(count({ min: 1, max: 4_194_304 })), {
     group: "Executions",
@@ -113,7 +113,7 @@ export const Settings = z.object({
     defaultText: "none",
     example: "512",
     description:
-      "Processes and threads it may have, or its user without cgroups; a request may say less.",
+      "Processes and threads per execution, or user without cgroups; a request may ask for less.",
   }),
 
   ...limitSettings,
@@ -123,7 +123,7 @@ export const Settings = z.object({
     flag: "budget-bytes",
     bareVariable: "MAX_BUFFER_SIZE",
     defaultText: "1GiB",
-    description: "Output an execution may retain, both streams together.",
+    description: "Output kept per execution, both streams together.",
   }),
   budgetLines: setting(orNone(count({ min: 1, max: 1_000_000_000_000 })), {
     group: "Output",
@@ -131,27 +131,27 @@ export const Settings = z.object({
     bareVariable: "MAX_BUFFER_LINES",
     defaultText: "none",
     example: "1000000",
-    description: "Lines of output an execution may retain.",
+    description: "Lines of output kept per execution.",
   }),
   budgetPolicy: setting(choice(BudgetPolicy.options), {
     group: "Output",
     flag: "budget-policy",
     defaultText: "drop-oldest",
     example: "block",
-    description: "At the budget: forget the oldest output, counted, or let the program wait.",
+    description: "At the budget: drop the oldest output and count it, or make the program wait.",
   }),
   throttleBytesPerSecond: setting(orNone(size({ min: "64k", max: petabyte })), {
     group: "Output",
     flag: "throttle",
     defaultText: "64MiB",
-    description: "Output read per second of an execution that has already dropped some.",
+    description: "Output read per second from an execution that has already dropped some.",
   }),
   redactFile: setting(orNone(absolutePath()), {
     group: "Output",
     flag: "redact-file",
     defaultText: "none",
     example: "/etc/cc-executor/redact",
-    description: "Patterns, one a line, of what must not reach the disk; read at the start.",
+    description: "A file of patterns, one per line, that must not reach the disk; read at startup.",
   }),
 
   stateDir: stateDirSetting,
@@ -165,7 +165,7 @@ export const Settings = z.object({
     group: "Disk",
     flag: "retain-bytes",
     defaultText: "10GiB",
-    description: "Room for the transcripts of ended executions; past it the oldest go.",
+    description: "Room for the transcripts of ended executions; beyond it the oldest are removed.",
   }),
   retainRecordsMs: setting(duration({ min: "1d", max: century }), {
     group: "Disk",
@@ -185,13 +185,14 @@ export const Settings = z.object({
     flag: "disk-floor",
     defaultText: "256MiB",
     example: "1GiB",
-    description: "Free space left on the disk; below it, transcripts of ended executions go first.",
+    description: "Free disk space to keep; below it, transcripts of ended executions are removed.",
   }),
   ballastBytes: setting(size({ min: "64k", max: "1G" }), {
     group: "Disk",
     flag: "ballast",
     defaultText: "1MiB",
-    description: "Space held in reserve, so that ends can be recorded on a full disk.",
+    description:
+      "Space held in reserve, so that the end of executions can be recorded on a full disk.",
   }),
 
   ...logSettings,
@@ -208,7 +209,7 @@ export const Settings = z.object({
     flag: "exit-when-idle",
     defaultText: "none",
     example: "10m",
-    description: "Ends the service after so long without executions and without clients.",
+    description: "Ends the service after this long without executions or clients.",
   }),
 })
 

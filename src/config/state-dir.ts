@@ -10,7 +10,7 @@ const facts = {
   flag: "state-dir",
   defaultText: "~/.local/state/cc-executor",
   example: "/var/lib/cc-executor",
-  description: "Journal, transcripts, key, unix socket; the default heeds `$XDG_STATE_HOME`.",
+  description: "Journal, transcripts, key, unix socket; the default respects `$XDG_STATE_HOME`.",
 } as const
 
 export const stateDirSetting = setting(form, facts)

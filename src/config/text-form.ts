@@ -3,7 +3,7 @@ import { z } from "zod"
 /** One way to write a value as text: how to read it, and what to tell whoever wrote it wrong. */
 export type TextForm<Value> = {
   schema: z.ZodType<Value, string>
-  /** Completes the sentence "allowed is …". */
+  /** Completes the sentence "expected …". */
   allowed: string
   /** How it is written, where that has to be said. */
   notation: string
@@ -156,7 +156,7 @@ export function choice<const Choice extends string>(
 
 /** Absolute: two processes and a command line tool use it, and each has its own directory. */
 export function absolutePath(): TextForm<string> {
-  return textForm("<path>", "an absolute path, or one that begins with ~/", (text) =>
+  return textForm("<path>", "an absolute path, or one starting with ~/", (text) =>
     text.startsWith("/") && !text.includes("\0") ? text : undefined,
   )
 }

@@ -9,7 +9,8 @@ export const tlsSettings = {
     flag: "tls-cert",
     defaultText: "none",
     example: "/etc/cc-executor/cert.pem",
-    description: "The service's certificate, then its intermediates (PEM): clients use wss://.",
+    description:
+      "The service's certificate, then its intermediates (PEM); clients then use wss://.",
   }),
   tlsKey: setting(orNone(absolutePath()), {
     group: "Listening",
@@ -23,14 +24,14 @@ export const tlsSettings = {
     flag: "tls-client-ca",
     defaultText: "none",
     example: "/etc/cc-executor/clients.pem",
-    description: "Authorities (PEM); every client must have a certificate of one of them.",
+    description: "Authorities (PEM); every client must have a certificate from one of them.",
   }),
   clientCertScopes: setting(scopeList(), {
     group: "Listening",
     flag: "client-cert-scopes",
     defaultText: "execute,control,read",
     example: "read",
-    description: "What holders of such a client certificate may do.",
+    description: "What clients with such a certificate may do.",
   }),
 }
 
@@ -48,16 +49,19 @@ export function tlsProblems(config: TlsSettings): TlsProblem[] {
   const problems: TlsProblem[] = []
   if (tlsCert !== null && tlsKey === null) {
     problems.push(
-      incomplete("--tls-cert", "there is no key: add --tls-key with the key it was made with"),
+      incomplete("--tls-cert", "the key is missing: add --tls-key with the certificate's key"),
     )
   }
   if (tlsKey !== null && tlsCert === null) {
     problems.push(
-      incomplete("--tls-key", "there is no certificate: add --tls-cert with the one it belongs to"),
+      incomplete(
+        "--tls-key",
+        "the certificate is missing: add --tls-cert with the key's certificate",
+      ),
     )
   }
   if (tlsClientCa !== null && tlsCert === null && tlsKey === null) {
-    const why = "only TLS has client certificates: add --tls-cert and --tls-key for the service"
+    const why = "client certificates need TLS: add --tls-cert and --tls-key for the service"
     problems.push(incomplete("--tls-client-ca", why))
   }
   return problems

@@ -10,7 +10,7 @@ export type ExecutionId = z.infer<typeof ExecutionId>
 /** What a person types: a whole id or the beginning of one. */
 export const ExecutionIdPrefix = z
   .string()
-  .regex(/^[a-z2-7]{1,26}$/, "an execution id, or the beginning of one, has only a-z and 2-7")
+  .regex(/^[a-z2-7]{1,26}$/, "an execution id, or its prefix, has only a-z and 2-7")
 
 const shortLength = 8
 

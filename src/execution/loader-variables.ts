@@ -133,5 +133,5 @@ export function refusedVariable(
   if (allowed?.includes(variable) === true) return null
   if (changesWhatRuns(variable)) return `a request must not set ${variable}: it changes what runs`
   if (allowed === null || allowed.some((name) => matchesName(name, variable))) return null
-  return `a request must not set ${variable}: the policy's environment does not name it`
+  return `a request must not set ${variable}: it is not in the policy's environment`
 }

@@ -33,7 +33,7 @@ export type AllowList = {
 
 export type ProgramRefusal = { rule: "program" | "arguments"; why: string }
 
-const readAgain = "restart the service, or send it SIGHUP, if that was you"
+const readAgain = "if you changed it, restart the service or send it SIGHUP"
 
 /**
  * Whether a program may be started with these arguments; a failure says why not. The name counts
@@ -56,12 +56,12 @@ export function judgeProgram(
     ({ files }) => typeof files !== "string" && files[0].realPath === file.realPath,
   )
   if (hasChanged) {
-    const what = `${found.path}, or an interpreter of it,`
+    const what = `${found.path}, or its interpreter,`
     return refused(`${what} has changed since the policy was read; ${readAgain}`)
   }
   const [unknown] = named.flatMap(({ files }) => (typeof files === "string" ? [files] : []))
   if (unknown === undefined) return refused(`${found.path} is not on the allow-list`)
-  return refused(`${found.path} was not there when the policy was read (${unknown}); ${readAgain}`)
+  return refused(`${found.path} did not exist when the policy was read (${unknown}); ${readAgain}`)
 }
 
 function refused(why: string): Result<never, ProgramRefusal> {

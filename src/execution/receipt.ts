@@ -27,7 +27,7 @@ export const Receipt = z.object({
       user: z.string().optional(),
       same_user_as_service: z.boolean(),
     })
-    .describe("a child of the service's own user could have read the signing key"),
+    .describe("a child running as the service's own user could have read the signing key"),
   created_at: z.iso.datetime(),
   started_at: z.iso.datetime().nullable(),
   ended_at: z.iso.datetime(),
@@ -35,10 +35,12 @@ export const Receipt = z.object({
   paused_ms: z.number(),
   outcome: Outcome,
   transcript: TranscriptFacts,
-  hashes: TranscriptHashes.nullable().describe("null when the record was lost before its end"),
+  hashes: TranscriptHashes.nullable().describe(
+    "null if the record was lost before the execution ended",
+  ),
   redacted: Redacted.nullable()
     .optional() // receipts were signed before there was redaction
-    .describe("how often something was taken out before it was recorded; null without patterns"),
+    .describe("how often something was redacted before it was recorded; null without patterns"),
   stdin_bytes: z.int(),
   use: ResourceUse,
   stopped: z.array(StoppedProcess),

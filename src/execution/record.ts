@@ -10,8 +10,8 @@ export type StreamName = z.infer<typeof StreamName>
 export const Position = z.object({
   segment: z.int().min(0).describe("number of the segment file"),
   offset: z.int().min(0).describe("byte in that file where the next record begins"),
-  sequence: z.int().min(0).describe("output bytes of both streams before this place"),
-  lines: z.int().min(0).describe("line ends of both streams before this place"),
+  sequence: z.int().min(0).describe("output bytes of both streams before this position"),
+  lines: z.int().min(0).describe("line ends of both streams before this position"),
 })
 export type Position = z.infer<typeof Position>
 
@@ -28,11 +28,13 @@ export const Count = z.object({ bytes: z.int().min(0), lines: z.int().min(0) })
 export type Count = z.infer<typeof Count>
 
 export const TranscriptFacts = z.object({
-  start: Position.describe("the oldest place still kept"),
-  end: Position.describe("the place after the last record"),
+  start: Position.describe("the oldest position still kept"),
+  end: Position.describe("the position after the last record"),
   stdout: Count,
   stderr: Count,
-  dropped: Count.describe("forgotten because of the budget, or never recorded for want of disk"),
+  dropped: Count.describe(
+    "dropped because of the budget, or never recorded because the disk was full",
+  ),
 })
 export type TranscriptFacts = z.infer<typeof TranscriptFacts>
 
@@ -47,7 +49,7 @@ const streamHash = (stream: string) =>
     .nullable()
     .describe(
       `plain SHA-256 of everything written to standard ${stream}; null where the service was ` +
-        "upgraded after the beginning had been forgotten",
+        "upgraded after the beginning had been dropped",
     )
 
 export const TranscriptHashes = z.object({
@@ -70,7 +72,7 @@ export type ProcessIdentity = z.infer<typeof ProcessIdentity>
 export const StoppedProcess = z.object({
   pid: z.int(),
   signal: z.string().describe("the last signal it was sent before it was gone"),
-  ms: z.number().describe("from the first signal until it was seen to be gone"),
+  ms: z.number().describe("from the first signal until it was gone"),
 })
 export type StoppedProcess = z.infer<typeof StoppedProcess>
 
@@ -93,7 +95,7 @@ export const unknownResourceUse: ResourceUse = {
 export const RanAs = z.object({
   uid: z.int().min(0),
   gid: z.int().min(0),
-  user: z.string().nullable().describe("null where the machine knows no such user"),
+  user: z.string().nullable().describe("null if the machine has no such user"),
 })
 export type RanAs = z.infer<typeof RanAs>
 
@@ -107,28 +109,30 @@ export type Redacted = z.infer<typeof Redacted>
 /** All that is known of one execution, live or ended: journaled, and sent to the gateway. */
 export const ExecutionRecord = z.object({
   id: ExecutionId,
-  principal: z.string().describe("who asked for it"),
+  principal: z.string().describe("who requested it"),
   spec: ExecutionSpec,
   containment: ContainmentMode,
-  ranAs: RanAs.optional().describe("absent where it is the service's own user"),
+  ranAs: RanAs.optional().describe("absent if it is the service's own user"),
   state: ExecutionState,
   leader: ProcessIdentity.nullable(),
   createdAt: z.iso.datetime(),
   startedAt: z.iso.datetime().nullable(),
   endedAt: z.iso.datetime().nullable(),
-  runningMs: z.number().min(0).describe("from start to end, without the time it was paused"),
+  runningMs: z.number().min(0).describe("from start to end, not counting pauses"),
   pausedMs: z.number().min(0),
-  blocked: z.boolean().describe("the child waits because its budget is full and no driver takes"),
-  stdinBytes: z.int().min(0).describe("input the child's pipe has taken"),
+  blocked: z
+    .boolean()
+    .describe("the child waits because its budget is full and no driver takes output"),
+  stdinBytes: z.int().min(0).describe("input bytes that the child's pipe has taken"),
   transcript: TranscriptFacts,
   hashes: TranscriptHashes.nullable().describe("null until the end"),
   redacted: Redacted.nullable()
     .default(null) // records were written before there was redaction
-    .describe("how often something was taken out; null where no patterns were set"),
+    .describe("how often something was redacted; null without patterns"),
   use: ResourceUse,
-  stopped: z.array(StoppedProcess).describe("what a stop ended, and how"),
-  killedAfterExit: z.array(StoppedProcess).describe("what outlived the leader and was ended"),
-  survivors: z.array(Survivor).describe("what could not be ended"),
+  stopped: z.array(StoppedProcess).describe("what was stopped, and how"),
+  killedAfterExit: z.array(StoppedProcess).describe("what outlived the leader and was killed"),
+  survivors: z.array(Survivor).describe("what could not be killed"),
 })
 export type ExecutionRecord = z.infer<typeof ExecutionRecord>
 

@@ -19,7 +19,7 @@ type Account = { name: string; uid: number; gid: number; home: string; shell: st
 export function findRunAs(wanted: string, passwd: string, group: string): Result<RunAs, string> {
   const [userText = "", groupText, ...rest] = wanted.split(":")
   if (userText === "" || groupText === "" || rest.length > 0) {
-    return fail("give USER, USER:GROUP, UID or UID:GID")
+    return fail("use USER, USER:GROUP, UID or UID:GID")
   }
   const number = readId(userText)
   const account = accounts(passwd).find(({ name, uid }) =>
@@ -30,7 +30,7 @@ export function findRunAs(wanted: string, passwd: string, group: string): Result
   const gid = groupText === undefined ? (account?.gid ?? null) : groupId(groupText, group)
   if (gid === null) {
     return groupText === undefined
-      ? fail(`uid ${uid} has no account, so that its group must be given: ${uid}:GID`)
+      ? fail(`uid ${uid} has no account, so its group is needed: ${uid}:GID`)
       : fail(`there is no group ${groupText} in /etc/group`)
   }
   if (uid === 0) return fail("children would be root, as the service is: choose another user")

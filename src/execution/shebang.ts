@@ -20,7 +20,7 @@ export function interpretersOf(head: Uint8Array): Result<Interpreter[], string> 
     return fail(`its interpreter ${JSON.stringify(path)} is not an absolute path`)
   }
   if (end < 0 && head.length >= shebangBytes && line === path) {
-    return fail("its first line is too long to be read whole")
+    return fail("its first line is too long")
   }
   const first: Interpreter = { kind: "path", path }
   if (path.slice(path.lastIndexOf("/") + 1) !== "env") return ok([first])
@@ -28,7 +28,7 @@ export function interpretersOf(head: Uint8Array): Result<Interpreter[], string> 
   if (target === null) return fail("its first line gives `env` options that cannot be followed")
   if (target.startsWith("/")) return ok([first, { kind: "path", path: target }])
   if (!target.includes("/")) return ok([first, { kind: "name", name: target }])
-  return fail(`its first line has \`env\` start ${target}, which depends on the directory`)
+  return fail(`its first line makes \`env\` start ${target}, which depends on the directory`)
 }
 
 /** `NAME`, or with -S a whole command line, possibly with variables that change nothing of it. */

@@ -10,24 +10,24 @@ export const BudgetPolicy = z.enum(["drop-oldest", "block"])
 export type BudgetPolicy = z.infer<typeof BudgetPolicy>
 
 export const Budget = z.object({
-  bytes: z.int().min(1024).describe("output an execution may retain, both streams together"),
-  lines: z.int().min(1).nullable().describe("lines it may retain; null is no limit"),
+  bytes: z.int().min(1024).describe("output kept for an execution, both streams together"),
+  lines: z.int().min(1).nullable().describe("lines kept; null means no limit"),
   policy: BudgetPolicy.describe(
-    "at the budget: forget the oldest segments, or let the child wait for its drivers",
+    "at the budget: drop the oldest segments, or make the child wait for its drivers",
   ),
 })
 export type Budget = z.infer<typeof Budget>
 
 export const ResourceLimits = z.object({
   memoryBytes: z.int().positive().nullable(),
-  cpus: z.number().positive().nullable().describe("processors' worth of time, 0.5 is half of one"),
+  cpus: z.number().positive().nullable().describe("processors; 0.5 is half of one"),
   pids: z.int().positive().nullable(),
 })
 export type ResourceLimits = z.infer<typeof ResourceLimits>
 
 export const LimitHolder = z
   .enum(["cgroup", "rlimit"])
-  .describe("a cgroup counts the whole tree, an rlimit each process by itself")
+  .describe("a cgroup counts the whole tree, an rlimit each process separately")
 export type LimitHolder = z.infer<typeof LimitHolder>
 
 /** What holds an execution to each limit; null where nothing does, or nothing has to. */
@@ -42,7 +42,7 @@ export const heldByNothing: LimitsHeldBy = { memoryBytes: null, cpus: null, pids
 
 /** What an execution is, as it was decided: everything the receipt may say about the request. */
 export const ExecutionSpec = z.object({
-  command: z.string().nullable().describe("the command line as it was asked, null when argv was"),
+  command: z.string().nullable().describe("the requested command line, null if argv was given"),
   argv: z.array(z.string()).min(1).describe("what is executed"),
   shell: z.boolean().describe("whether argv runs the command line in the configured shell"),
   cwd: z.string(),
@@ -60,7 +60,7 @@ export const ExecutionSpec = z.object({
     .positive()
     .nullable()
     .default(null)
-    .describe("bytes of both streams past which it is stopped; null is no limit"),
+    .describe("bytes of both streams after which it is stopped; null means no limit"),
   onDisconnect: z.enum(["keep", "cancel"]),
   labels: z.record(z.string(), z.string()),
 })

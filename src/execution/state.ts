@@ -25,7 +25,7 @@ export const Outcome = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("stopped"),
     cause: StopCause,
-    exit: Exit.nullable().describe("null when it was stopped before it was started"),
+    exit: Exit.nullable().describe("null if it was stopped before it started"),
   }),
   z.object({ kind: z.literal("failed-to-start"), errno: z.string(), message: z.string() }),
   z.object({ kind: z.literal("lost"), reason: z.string() }),

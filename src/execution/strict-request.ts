@@ -11,9 +11,9 @@ export function refusedName(name: string): string | null {
   if (!name.includes("/")) return null
   const isPlain = /^(?:\/[^/]+)+$/.test(name) && !/\/\.{1,2}(?:\/|$)/.test(name)
   if (isPlain) return null
-  const how = "by a bare name, or by an absolute path without `.` and `..`"
+  const how = "by a bare name, or an absolute path without `.` and `..`"
   // Whole or not at all: half a secret is none that the patterns of the audit trail find.
-  const which = name.length > mostNameTold ? "what was given" : JSON.stringify(name)
+  const which = name.length > mostNameTold ? "the given name" : JSON.stringify(name)
   return `${which} is not a plain name: name the program ${how}`
 }
 
@@ -31,13 +31,13 @@ export function refusedLine(line: string): string | null {
   return `the command line contains characters that look like shell syntax; ${useArgv}`
 }
 
-const useArgv = "give program and arguments as `argv` if they are meant as they are"
+const useArgv = "use `argv` for program and arguments if they really contain them"
 
 export function refusedSize(argv: readonly string[], env: Record<string, string>): string | null {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   const bytes = [...argv, ...variables].reduce((sum, text) => sum + utf8Length(text) + 1, 0)
   if (bytes <= mostBytes) return null
-  return `arguments and variables are ${bytes} bytes together: at most ${mostBytes} are allowed`
+  return `arguments and variables together have ${bytes} bytes; the maximum is ${mostBytes}`
 }
 
 const encoder = new TextEncoder()

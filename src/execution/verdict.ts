@@ -41,7 +41,7 @@ export function checkClaim(
   if (claim.contains !== undefined && found === null) {
     return refuted(
       chain.kind === "intact-from"
-        ? "the text is not in what is kept; older output was forgotten"
+        ? "the text is not in the output that is kept; older output was dropped"
         : "the text is not in the output",
     )
   }
@@ -59,12 +59,12 @@ export function checkClaim(
 
 function noSuchHash(hashes: TranscriptHashes | null): string {
   if (hashes === null) {
-    return "it has not ended, or its hashes were lost: there is no final hash to compare with"
+    return "there is no final hash to compare with: it has not ended, or its hashes were lost"
   }
   if (hashes.stdout === null || hashes.stderr === null) {
-    return "the hash is not the chain's; those of the streams are not known"
+    return "the hash is not that of the chain; those of the streams are unknown"
   }
-  return "the hash is neither the chain's nor that of a stream"
+  return "the hash matches neither the chain nor a stream"
 }
 
 function whereOf(found: NonNullable<Verification["found"]>): NonNullable<Verdict["where"]> {

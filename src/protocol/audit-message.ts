@@ -13,7 +13,7 @@ export function auditMessage(
 ): string {
   const errno = details?.["errno"]
   if (reason === "SPAWN_FAILED" && typeof errno === "string") return couldNotStart(errno)
-  if (reason === "METHOD_NOT_FOUND") return "There is no such method, or no such path."
+  if (reason === "METHOD_NOT_FOUND") return "Unknown method or path."
   // A longer one first: it may hold a shorter one.
   const values = Object.entries(env).toSorted(([, a], [, b]) => b.length - a.length)
   return values.reduce(

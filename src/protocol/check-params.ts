@@ -32,7 +32,7 @@ function unreadableField(sent: unknown): Issue | null {
     const path = Object.hasOwn(value, "__proto__") ? [name, "__proto__"] : [name]
     const isTooLarge = Object.keys(value).length > mostFields
     if (path.length === 1 && !isTooLarge) continue
-    const message = isTooLarge ? `at most ${mostFields} fields` : "no field can be called so"
+    const message = isTooLarge ? `at most ${mostFields} fields` : "not a valid field name"
     return { code: "custom", path, message, input: undefined }
   }
   return null

@@ -9,7 +9,7 @@ export const Encoding = z.enum(["utf8", "base64", "binary"])
 export type Encoding = z.infer<typeof Encoding>
 
 const withoutNul = z.string().refine((text) => !text.includes("\0"), "must not contain a NUL")
-const variableName = z.string().regex(/^[^=\0]+$/, "a variable's name has no '=' and no NUL")
+const variableName = z.string().regex(/^[^=\0]+$/, "a variable name contains no '=' and no NUL")
 const seconds = z
   .number()
   .positive()
@@ -25,20 +25,22 @@ export const acknowledges = z
   .describe("with policy `block`, only what this driver acknowledges counts as taken")
 export const ackAfterBytes = z
   .int()
-  .describe("for a driver that acknowledges: `ack` after so much, and when nothing more is there")
+  .describe(
+    "for a driver that acknowledges: `ack` after this many bytes, and when there are no more",
+  )
 
 /** What no field can say alone. */
 export const executeRules = [
   z.refine<Ruled>(
     (params) => (params.command === undefined) !== (params.argv === undefined),
-    "give either `command` or `argv`",
+    "use either `command` or `argv`",
   ),
   z.refine<Ruled>((params) => params.argv === undefined || params.shell !== true, {
-    message: "`shell` goes with `command`: `argv` is executed as it is",
+    message: "`shell` needs `command`: `argv` is executed as it is",
     path: ["shell"],
   }),
   z.refine<Ruled>((params) => params.terminal === undefined || params.budget?.policy !== "block", {
-    message: "a terminal cannot be made to wait: use the policy `drop-oldest`",
+    message: "a terminal cannot wait: use the policy `drop-oldest`",
     path: ["budget", "policy"],
   }),
 ]
@@ -48,13 +50,16 @@ export const ExecuteParams = z
   .object({
     command: withoutNul.min(1).max(1_048_576).optional().describe("a command line"),
     argv: z.array(withoutNul).min(1).max(65_536).optional().describe("program and arguments"),
-    shell: z.boolean().optional().describe("run `command` in the configured shell in any case"),
+    shell: z.boolean().optional().describe("always run `command` in the configured shell"),
     cwd: withoutNul.min(1).optional(),
-    env: z.record(variableName, withoutNul).optional().describe("added to the service's own"),
+    env: z
+      .record(variableName, withoutNul)
+      .optional()
+      .describe("variables added to the service's own"),
     stdin: z.enum(["closed", "pipe"]).default("closed"),
     terminal: TerminalSize.optional().describe("run on a pseudo-terminal of this size"),
-    timeout: seconds.optional().describe("seconds of running, paused time not counted"),
-    idle_timeout: seconds.optional().describe("seconds without a byte in either direction"),
+    timeout: seconds.optional().describe("seconds of running, not counting pauses"),
+    idle_timeout: seconds.optional().describe("seconds without input or output"),
     budget: z
       .object({
         bytes: z.int().min(1024).optional(),
@@ -65,9 +70,9 @@ export const ExecuteParams = z
     limits: z
       .object({
         memory: z.int().positive().optional().describe("bytes"),
-        cpu: z.number().positive().optional().describe("processors' worth of time"),
+        cpu: z.number().positive().optional().describe("processors; 0.5 is half of one"),
         pids: z.int().positive().optional(),
-        output: z.int().positive().optional().describe("bytes of both streams, retained or not"),
+        output: z.int().positive().optional().describe("bytes of both streams, kept or not"),
       })
       .optional(),
     encoding: Encoding.default("utf8"),
@@ -87,7 +92,10 @@ export const ExecuteResult = z.discriminatedUnion("status", [
     pgid: z.int(),
     subscription: z.int().optional(),
     ack_after_bytes: ackAfterBytes.optional(),
-    repeated: z.boolean().optional().describe("true when an idempotency key found an earlier one"),
+    repeated: z
+      .boolean()
+      .optional()
+      .describe("true if the idempotency key found an earlier execution"),
   }),
   z.object({
     status: z.literal("queued"),

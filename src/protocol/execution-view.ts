@@ -20,7 +20,7 @@ export const Ending = z.object({
   outcome: OutcomeName,
   exit_code: z.int().nullable().describe("null unless the process itself exited"),
   signal: z.string().nullable(),
-  cause: StopCause.nullable().describe("why it was stopped, null when it ended by itself"),
+  cause: StopCause.nullable().describe("why it was stopped, null if it ended by itself"),
   reason: z.string().nullable().describe("why it could not start or was lost"),
 })
 export type Ending = z.infer<typeof Ending>
@@ -61,7 +61,7 @@ export const ExecutionView = z.object({
   created_at: z.iso.datetime(),
   started_at: z.iso.datetime().nullable(),
   ended_at: z.iso.datetime().nullable(),
-  execution_time: z.number().describe("seconds of running, paused time not counted"),
+  execution_time: z.number().describe("seconds of running, not counting pauses"),
   blocked: z.boolean(),
   stdin_bytes: z.int(),
   bytes: Streams,
@@ -70,7 +70,7 @@ export const ExecutionView = z.object({
   ending: Ending.nullable().describe("null until it has ended"),
   redacted: Redacted.nullable()
     .default(null)
-    .describe("how often a pattern of the service's matched; null where it has none"),
+    .describe("how often a redaction pattern matched; null without patterns"),
   hashes: TranscriptHashes.nullable(),
   stopped: z.array(StoppedProcess),
   killed_after_exit: z.array(StoppedProcess),

@@ -6,15 +6,15 @@ export const HealthReport = z.object({
   status: z.literal("ok"),
   version: z.string(),
   uptime_s: z.number().min(0).describe("of the service"),
-  gateway_uptime_s: z.number().min(0).describe("of the process that talks to clients"),
-  containment: ContainmentMode.describe("what holds the processes of an execution together"),
-  sessions: z.int().min(0).describe("WebSocket sessions that are open"),
+  gateway_uptime_s: z.number().min(0).describe("of the process that serves clients"),
+  containment: ContainmentMode.describe("how the processes of an execution are tracked"),
+  sessions: z.int().min(0).describe("open WebSocket sessions"),
   executions: z
     .partialRecord(StateKind, z.int().min(0))
-    .describe("how many are in each state; ended ones are not counted"),
+    .describe("how many are in each state, not counting ended ones"),
   rss_bytes: z
     .object({ keeper: z.int().min(0).nullable(), gateway: z.int().min(0).nullable() })
-    .describe("memory in use by the service's two processes, null where it cannot be read"),
+    .describe("memory used by the service's two processes, null if it cannot be read"),
   certificate_expires_at: z.iso
     .datetime()
     .nullable()
@@ -32,7 +32,7 @@ const Unreadiness = z.object({
   name: z.string().describe("a stable name for what is wrong"),
   message: z.string(),
   action: z.string().describe("what to do about it"),
-  passes: z.boolean().describe("whether it passes by itself, as when executions end"),
+  passes: z.boolean().describe("whether it passes by itself, for example when executions end"),
 })
 export type Unreadiness = z.infer<typeof Unreadiness>
 

@@ -8,7 +8,7 @@ export type RequestId = z.infer<typeof RequestId>
 
 export const RpcRequest = z.object({
   jsonrpc: z.literal("2.0"),
-  id: RequestId.optional().describe("without an id it is a notification: nothing is answered"),
+  id: RequestId.optional().describe("without an id it is a notification and gets no response"),
   method: z.string(),
   params: z.unknown().optional(),
 })

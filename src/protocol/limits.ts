@@ -5,6 +5,6 @@ export const mostWaitingInputBytes = 16 * 1024 * 1024
 
 export const tooMuchInputWaits: Failure = failure(
   "RATE_LIMITED",
-  "Too much input waits for children that do not read: try again later.",
+  "Too much input is waiting for commands that do not read it: try again later.",
   { retry_after: 1 },
 )

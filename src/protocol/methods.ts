@@ -14,7 +14,7 @@ import {
 import { ExecutionView } from "./execution-view.ts"
 
 const executionId = z.string().min(1).max(64).describe("an execution's id, or a unique prefix")
-const cursor = z.string().min(1).max(256).describe("an opaque place in a transcript")
+const cursor = z.string().min(1).max(256).describe("an opaque position in a transcript")
 const from = z
   .union([z.literal("start"), z.literal("tail"), cursor])
   .default("start")
@@ -31,7 +31,7 @@ export const ControlParams = z
     signal: z.union([z.string().min(1).max(16), z.int().min(1).max(64)]).optional(),
   })
   .refine((params) => (params.type === "SIGNAL") === (params.signal !== undefined), {
-    message: "`signal` goes with SIGNAL, and only with it",
+    message: "`signal` is required for SIGNAL, and only for it",
     path: ["signal"],
   })
 export type ControlParams = z.infer<typeof ControlParams>
@@ -60,13 +60,13 @@ export const InputParams = z.object({
     .int()
     .min(0)
     .optional()
-    .describe("bytes sent before; what is repeated is not rewritten"),
+    .describe("bytes sent before; repeated bytes are not written again"),
 })
 export type InputParams = z.infer<typeof InputParams>
 
 export const InputResult = z.object({
   accepted: z.int().describe("bytes of this request that the child's pipe took"),
-  offset: z.int().describe("bytes taken in all"),
+  offset: z.int().describe("bytes taken in total"),
 })
 export type InputResult = z.infer<typeof InputResult>
 
@@ -85,9 +85,9 @@ export type AttachParams = z.infer<typeof AttachParams>
 const AttachResult = z.object({
   execution_id: z.string(),
   state: StateKind,
-  from: z.string().describe("the cursor where output will begin"),
+  from: z.string().describe("the cursor where output begins"),
   available_from: z.string().describe("the oldest cursor that is still kept"),
-  subscription: z.int().describe("stands in binary frames"),
+  subscription: z.int().describe("identifies the subscription in binary frames"),
   ack_after_bytes: ackAfterBytes.optional(),
 })
 
@@ -96,10 +96,10 @@ export const OutputChunk = z.object({
   data: z.string(),
   encoding: z.literal("base64").optional().describe("absent when data is text"),
   sequence: z.int().describe("output bytes of both streams before this chunk"),
-  next: z.string().describe("the cursor to go on from"),
+  next: z.string().describe("the cursor to continue from"),
   time: z.iso.datetime(),
   truncated: z.boolean().describe("data ends inside a line"),
-  lossy: z.int().optional().describe("characters that stand for invalid UTF-8"),
+  lossy: z.int().optional().describe("characters that replace invalid UTF-8"),
 })
 export type OutputChunk = z.infer<typeof OutputChunk>
 
@@ -152,10 +152,10 @@ export const methods = {
     }),
     result: z.object({
       chunks: z.array(OutputChunk),
-      gap: GapNotice.optional().describe("what stood before the first chunk and is forgotten"),
+      gap: GapNotice.optional().describe("output before the first chunk that was dropped"),
       next: z.string(),
       sequence: z.int().optional().describe("output bytes of both streams before `next`"),
-      more: z.boolean().optional().describe("more is there already"),
+      more: z.boolean().optional().describe("more is available now"),
       ended: z.boolean().describe("nothing will ever follow `next`"),
     }),
   },

@@ -22,15 +22,15 @@ const LifeSign = z.object({
 
 export const Completed = z.object({
   execution_id,
-  status: z.enum(["completed", "failed"]).describe("completed means exit code 0, nothing else"),
+  status: z.enum(["completed", "failed"]).describe("`completed` means exit code 0, nothing else"),
   ...Ending.shape,
-  execution_time: z.number().describe("seconds of running, paused time not counted"),
+  execution_time: z.number().describe("seconds of running, not counting pauses"),
   bytes: Streams,
   lines: Streams,
   dropped: z.object({ bytes: z.int(), lines: z.int() }),
   redacted: Redacted.nullable()
     .default(null)
-    .describe("how often a pattern of the service's matched; null where it has none"),
+    .describe("how often a redaction pattern matched; null without patterns"),
   hashes: TranscriptHashes.nullable(),
   survivors: z.array(Survivor),
 })
@@ -46,8 +46,13 @@ export const notifications = {
     session_id: z.string(),
     version: z.string(),
     capabilities: z.array(z.string()),
-    policy: PolicyKind.optional().describe("with an allow-list, requests are read more strictly"),
-    run_as: z.string().optional().describe("whom children run as, if not as the service's user"),
+    policy: PolicyKind.optional().describe(
+      "with an allow-list, requests are checked more strictly",
+    ),
+    run_as: z
+      .string()
+      .optional()
+      .describe("the user that commands run as, if not the service's own"),
   }),
   "process.started": LifeSign,
   "process.paused": LifeSign,

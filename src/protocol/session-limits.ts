@@ -18,7 +18,7 @@ export function refusalOf(decision: RateDecision, requestsUnderWay: number): Fai
 
 const tooManyAtOnce = failure(
   "RATE_LIMITED",
-  `${mostRequests} requests are under way: wait for an answer first.`,
+  `${mostRequests} requests are in progress: wait for an answer first.`,
   { retry_after: 1 },
 )
 
@@ -53,5 +53,5 @@ export class MessageRateLimiter {
   }
 }
 
-const warning = "Messages come faster than they may: wait as long as `retry_after` says."
-const closing = "Messages keep coming too fast: the session is closed, executions go on."
+const warning = "You send messages too fast: wait for `retry_after` seconds."
+const closing = "You keep sending too fast: closing the session. Executions continue."

@@ -55,9 +55,9 @@ describe("arguments that hold another command line", () => {
 
 describe("arguments that are wrong", () => {
   test.each([
-    [["--detahc"], "There is no option --detahc. Did you mean --detach?"],
-    [["-q"], "There is no option -q."],
-    [["--detach=yes"], "--detach takes no value."],
+    [["--detahc"], "Unknown option: --detahc. Did you mean --detach?"],
+    [["-q"], "Unknown option: -q."],
+    [["--detach=yes"], "--detach does not take a value."],
     [["--cwd"], "--cwd needs a value: --cwd=VALUE."],
     [["--cwd", "-d"], "--cwd needs a value: --cwd=VALUE."],
     [["-e"], "-e needs a value: -e=NAME=VALUE."],

@@ -57,7 +57,7 @@ describe("what is said about an end", () => {
   test("names the reason where it does not", () => {
     const lost = completed({ outcome: "lost", exit_code: null, reason: "the keeper died" })
 
-    expect(endingNotice(stopped("idle-timeout"))).toContain("silent for too long")
+    expect(endingNotice(stopped("idle-timeout"))).toContain("no input or output for too long")
     expect(endingNotice(lost)).toContain("7kq2mfa4 was lost: the keeper died")
     expect(survivorsNotice({ survivors: [{ pid: 7, command: "x\ny" }] })).toContain("7 (x\\ny)")
   })

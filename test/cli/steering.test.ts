@@ -15,7 +15,7 @@ describe("several executions at once", () => {
   test("are all served; what is refused is told in the server's words", async () => {
     const context = fakeContext()
     await using client = connect({ url: "ws://127.0.0.1:1" })
-    const message = "Several executions begin with a: give more of the id."
+    const message = "Several executions begin with a: use more characters of the id."
 
     const exitCode = await eachExecution(context, client, ["a", "b"], async (_, id) => {
       if (id === "a") throw new CallError(failure("PROCESS_NOT_FOUND", message))

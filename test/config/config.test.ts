@@ -91,7 +91,7 @@ describe.each(settings.map((setting) => ({ ...setting })))("$flag", (setting) =>
     const { variable, allowed, notation, example } = setting
     const what = notation === "" ? allowed : `${allowed}, ${notation}`
     expect(problemsOf({ env: { [variable]: "" } })).toEqual([
-      `${variable}: "" is not allowed; allowed is ${what} (for example ${variable}=${example})`,
+      `${variable}: "" is not valid; expected ${what} (for example ${variable}=${example})`,
     ])
   })
 
@@ -170,7 +170,7 @@ describe("other values", () => {
   test("a path may begin with the home directory, and is absolute else", () => {
     expect(load({ flags: { "log-file": "~/a.log" } }).logFile).toBe("/home/me/a.log")
     expect(problemsOf({ flags: { "log-file": "a.log" } })).toEqual([
-      '--log-file: "a.log" is not allowed; allowed is an absolute path, or one that begins with ' +
+      '--log-file: "a.log" is not valid; expected an absolute path, or one starting with ' +
         "~/, or none (for example --log-file /var/log/cc-executor/cc-executor.log)",
     ])
   })
@@ -225,13 +225,13 @@ describe("a bad value", () => {
   ])("--%s %s", (name, text, allowed, example) => {
     const instead = `(for example --${name} ${example})`
     expect(problemsOf({ flags: { [name]: text } })).toEqual([
-      `--${name}: "${text}" is not allowed; allowed is ${allowed} ${instead}`,
+      `--${name}: "${text}" is not valid; expected ${allowed} ${instead}`,
     ])
   })
 
   test("names the variable it came from", () => {
     expect(problemsOf({ env: { MAX_SESSIONS: "0" } })).toEqual([
-      'MAX_SESSIONS: "0" is not allowed; allowed is a whole number from 1 to 100000 ' +
+      'MAX_SESSIONS: "0" is not valid; expected a whole number from 1 to 100000 ' +
         "(for example MAX_SESSIONS=100)",
     ])
   })
@@ -244,7 +244,7 @@ describe("a bad value", () => {
 
   test("a flag that stands without its value", () => {
     expect(problemsOf({ flags: { "log-files": true } })).toEqual([
-      "--log-files needs a value; allowed is a whole number from 1 to 1000 " +
+      "--log-files needs a value; expected a whole number from 1 to 1000 " +
         "(for example --log-files 5)",
     ])
     expect(problemsOf({ flags: { "allowed-commands": true } })).toHaveLength(1)

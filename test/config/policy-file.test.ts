@@ -33,8 +33,8 @@ inherit: [API_KEY]
   })
 
   const wrong: [string, string][] = [
-    ["commands:\n  git:", "commands → git: say `any`"],
-    ["commands:\n  git: ''", "commands → git: say `any`"],
+    ["commands:\n  git:", "commands → git: write `any`"],
+    ["commands:\n  git: ''", "commands → git: write `any`"],
     ["commands:\n  git: []", "commands → git"],
     ["commands:\n  git: ['']", "commands → git"],
     ["commands:\n  git: 5", "commands → git"],
@@ -42,7 +42,7 @@ inherit: [API_KEY]
     ["commands: {git: status, git: any}", "without braces"],
     ["commands:\n  git: {never: [a], never: [b]}", "without braces"],
     ["commands:\n  bin/git: any", "commands → bin/git"],
-    ["commands:\n  git: any\n  'git': status", "git stands there twice"],
+    ["commands:\n  git: any\n  'git': status", "git is listed twice"],
     ["directories: [work]", "directories → 0"],
     ["directories: []", "directories"],
     ["environment: ['*A']", "environment → 0"],

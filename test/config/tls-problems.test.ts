@@ -13,10 +13,10 @@ describe("settings of TLS", () => {
   })
 
   test.each([
-    [{ "tls-cert": "/c.pem" }, "--tls-cert: there is no key: add --tls-key"],
-    [{ "tls-key": "/k.pem" }, "--tls-key: there is no certificate: add --tls-cert"],
-    [{ "tls-client-ca": "/a.pem" }, "--tls-client-ca: only TLS has client certificates"],
-    [{ "client-cert-scopes": "read,root" }, '--client-cert-scopes: "read,root" is not allowed'],
+    [{ "tls-cert": "/c.pem" }, "--tls-cert: the key is missing: add --tls-key"],
+    [{ "tls-key": "/k.pem" }, "--tls-key: the certificate is missing: add --tls-cert"],
+    [{ "tls-client-ca": "/a.pem" }, "--tls-client-ca: client certificates need TLS"],
+    [{ "client-cert-scopes": "read,root" }, '--client-cert-scopes: "read,root" is not valid'],
   ])("%p alone is refused", (flags, message) => {
     expect(problemsOf(flags)).toEqual([expect.stringContaining(message)])
   })

@@ -36,7 +36,7 @@ test("every document can be reached from the README", () => {
 
 describe("the rules", () => {
   test("find a link to nothing, out of the project, and to no heading", () => {
-    const text = "[a](nothing.md) [b](../../x) [c](README.md#nowhere) [d](README.md#two-commands)"
+    const text = "[a](nothing.md) [b](../../x) [c](README.md#nowhere) [d](README.md#install)"
     const troubles = linksOf("README.md", text).map(linkTrouble)
 
     expect(troubles).toEqual([

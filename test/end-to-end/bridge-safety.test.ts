@@ -109,12 +109,12 @@ describe("a bridge on a WebSocket", () => {
 describe("a command line that cannot be right", () => {
   test.each([
     [["--listen", "http://0.0.0.0:0", "--to", "ws://h"], "--client-token-file"],
-    [["--listen", "ftp", "--to", "ws://h"], "no place to listen"],
-    [["--listen", "http://some.name:1", "--to", "ws://h"], "is a name"],
-    [["--listen", "http:99999", "--to", "ws://h"], "no place to listen"],
-    [["--to", "ftp://h"], "no target"],
+    [["--listen", "ftp", "--to", "ws://h"], "is not valid: use stdio"],
+    [["--listen", "http://some.name:1", "--to", "ws://h"], "is a host name"],
+    [["--listen", "http:99999", "--to", "ws://h"], "is not valid: use stdio"],
+    [["--to", "ftp://h"], "is not a target"],
     [["--to", "ws://user:hunter2@h/"], "--token-file"],
-    [["--to", "stdio: a | b"], "plain words"],
+    [["--to", "stdio: a | b"], "is not a plain command"],
     [["--to", "ws://h", "--", "cat"], "two targets"],
     [[], "target is missing"],
     [["--to", "ws://h", "--circuit-failures", "0"], "--circuit-failures"],
@@ -144,7 +144,7 @@ describe("a command line that cannot be right", () => {
       "ws://h",
     ])
 
-    expect(stderr).toContain(`port ${port} is taken`)
+    expect(stderr).toContain(`port ${port} is in use`)
     expect(exitCode).toBe(1)
   })
 })

@@ -22,7 +22,7 @@ describe("a target that is not there", () => {
 
     expect(error).toMatchObject({ code: -32000, data: { reason: "TARGET_UNREACHABLE" } })
     expect(error.message).toContain(why)
-    expect(error.message).toContain("Nothing of this request was carried out.")
+    expect(error.message).toContain("This request was not carried out.")
   })
 
   test("opens the circuit, which closes when the target is back", async () => {
@@ -43,7 +43,7 @@ describe("a target that is not there", () => {
 
     expect(first.error.data.reason).toBe("CIRCUIT_OPEN")
     expect(second.error.message).toMatch(
-      /circuit to http.* is open since 20\d\d-.*ECONNREFUSED.*tried again in 1 s/s,
+      /circuit to http.* has been open since 20\d\d-.*ECONNREFUSED.*Send the request again in 1 s/s,
     )
     expect(tookMs).toBeLessThan(200)
     expect(answered).toEqual({})

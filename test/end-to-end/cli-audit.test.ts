@@ -64,8 +64,8 @@ describe("audit", () => {
     const head = await line.run(["audit", "--verify", "--head", "7"])
 
     expect([twice, remote, head].map(({ exitCode }) => exitCode)).toEqual([2, 2, 2])
-    expect(twice.stderr).toContain("give one of them")
-    expect(remote.stderr).toContain("leave --url out")
+    expect(twice.stderr).toContain("Use only one of --lines, --all and --since")
+    expect(remote.stderr).toContain("leave out --url")
     expect(head.stderr).toContain("NUMBER:HASH")
   })
 })
@@ -83,7 +83,7 @@ describe("audit --verify", () => {
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^intact +lines 1 to \d+ in 1 file$/m)
     expect(later.exitCode).toBe(0)
-    expect(later.stdout).toContain(`noted      ${head.split(":")[0]} is in it`)
+    expect(later.stdout).toContain(`noted      ${head.split(":")[0]} found, hash matches`)
   })
 
   test("names the line in which a letter was changed", async () => {
@@ -129,7 +129,7 @@ describe("audit --verify", () => {
       `${head.number}:${head.hash}`,
     ])
     expect(exitCode).toBe(1)
-    expect(stdout).toContain(`before line ${head.number}, which was noted: lines were removed`)
+    expect(stdout).toContain(`before line ${head.number} of the given head: lines were removed`)
   })
 
   test("without any trail finds nothing wrong", async () => {
@@ -138,6 +138,6 @@ describe("audit --verify", () => {
     const { exitCode, stdout } = await line.run(["audit", "--verify"])
 
     expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 })
-    expect(stdout).toContain("there is no line yet")
+    expect(stdout).toContain("no lines yet")
   })
 })

@@ -24,7 +24,7 @@ describe("verify without a service", () => {
 
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/transcript +intact\ntext +found in stderr/)
-    expect(stdout).toContain("self-attested")
+    expect(stdout).toContain("check that key with --public-key FILE")
     expect((await line.run(["healthcheck"])).exitCode).toBe(1)
   })
 
@@ -38,7 +38,7 @@ describe("verify without a service", () => {
     const json = JSON.parse((await line.run([...argv, "--json", "--contains", "1000"])).stdout)
 
     expect(exitCode).toBe(0)
-    expect(stdout).toContain("signed by the key you trust")
+    expect(stdout).toContain("signed by the trusted key")
     expect(json).toMatchObject({ verified: true, receipt: { status: "trusted" } })
   })
 
@@ -87,6 +87,6 @@ describe("verify without a service", () => {
     await line.run(["stop"])
     const unknown = await line.run(["verify", "2222222"])
     expect(unknown.exitCode).toBe(1)
-    expect(unknown.stderr).toContain('There is no execution "2222222"')
+    expect(unknown.stderr).toContain('Unknown execution: "2222222"')
   })
 })

@@ -74,30 +74,30 @@ describe("what keeps it from speaking TLS is said", () => {
   ]
 
   test.each<[string, () => string, string[], string]>([
-    ["an unknown authority", () => urls.open, [], "give that with --ca-file"],
-    ["another authority", () => urls.open, ["--ca-file", others.ca], "not of an authority in"],
-    ["another name", () => urls.elsewhere, ca, "not for 127.0.0.1, but for DNS:elsewhere.example"],
+    ["an unknown authority", () => urls.open, [], "name that authority's file with --ca-file"],
+    ["another authority", () => urls.open, ["--ca-file", others.ca], "not from an authority in"],
+    ["another name", () => urls.elsewhere, ca, "is for DNS:elsewhere.example, not for 127.0.0.1"],
     ["an expired certificate", () => urls.expired, ca, "its certificate has expired"],
-    ["no client certificate", () => urls.closed, ca, "it wants a client certificate"],
+    ["no client certificate", () => urls.closed, ca, "it requires a client certificate"],
     [
       "a foreign client certificate",
       () => urls.closed,
       [...ca, ...show(mallory)],
-      "it does not accept the client certificate",
+      "it rejected the client certificate",
     ],
     [
       "an expired client certificate",
       () => urls.closed,
       [...ca, ...show(late)],
-      "it does not accept the client certificate",
+      "it rejected the client certificate",
     ],
     [
       "no TLS there",
       () => urls.plain.replace("ws:", "wss:"),
       ca,
-      "TLS is not spoken there: use ws",
+      "the service does not use TLS: use ws",
     ],
-    ["TLS there", () => urls.open.replace("wss:", "ws:"), [], "TLS is spoken there: use wss"],
+    ["TLS there", () => urls.open.replace("wss:", "ws:"), [], "the service uses TLS: use wss"],
     ["TLS there, and more", () => urls.closed.replace("wss:", "ws:"), [], "use wss://127.0.0.1"],
   ])("%s", async (_, url, options, why) => {
     const ran = await run(url(), ...options)
@@ -118,24 +118,28 @@ describe("what keeps it from speaking TLS is said", () => {
     const checked = await line.run(["healthcheck", "--url", urls.open], { env })
 
     expect(ran.stdout).toBe("")
-    expect(ran.stderr).toContain("give that with --ca-file")
-    expect(checked.stderr).toContain("give that with --ca-file")
+    expect(ran.stderr).toContain("name that authority's file with --ca-file")
+    expect(checked.stderr).toContain("name that authority's file with --ca-file")
   })
 
   test("by doctor as well", async () => {
     const examined = await line.run(["doctor"], { env: { CC_EXECUTOR_URL: urls.open } })
 
     expect(examined.exitCode).toBe(1)
-    expect(examined.stdout).toContain("give that with --ca-file")
+    expect(examined.stdout).toContain("name that authority's file with --ca-file")
   })
 
   test.each<[string, string[], string]>([
     ["a file that is not there", ["--ca-file", "/no/ca.pem"], "/no/ca.pem cannot be read (ENOENT)"],
-    ["a file that is no certificate", ["--ca-file", alice.key], "has no certificate in PEM form"],
-    ["a certificate without its key", ["--client-cert", alice.cert], "give its --client-key"],
-    ["a key without its certificate", ["--client-key", alice.key], "give its --client-cert"],
+    [
+      "a file that is no certificate",
+      ["--ca-file", alice.key],
+      "contains no certificate in PEM form",
+    ],
+    ["a certificate without its key", ["--client-cert", alice.cert], "also needs --client-key"],
+    ["a key without its certificate", ["--client-key", alice.key], "also needs --client-cert"],
     ["another's key", show({ ...alice, key: mallory.key }), "is not the key of"],
-    ["no key", show({ ...alice, key: alice.cert }), "has no private key"],
+    ["no key", show({ ...alice, key: alice.cert }), "contains no private key"],
   ])("%s", async (_, options, why) => {
     const ran = await run(urls.open, ...options)
 

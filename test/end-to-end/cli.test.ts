@@ -106,7 +106,7 @@ describe("run", () => {
     process.kill(line.keeperPid, "SIGKILL")
 
     expect(await run.exited).toBe(125)
-    expect(run.stderr).toContain("has ended. `cc-executor ps -a` starts one again")
+    expect(run.stderr).toContain("has ended. Run `cc-executor ps -a` to start a new one")
     expect(await line.stdout("ps", "-a")).toContain("lost")
   })
 })
@@ -186,7 +186,7 @@ describe("an execution in the background", () => {
     expect((await line.run(["rm", short])).exitCode).toBe(0)
     const gone = await line.run(["logs", short])
     expect(gone.exitCode).toBe(1)
-    expect(gone.stderr).toContain(`There is no execution "${short}"`)
+    expect(gone.stderr).toContain(`Unknown execution: "${short}"`)
   })
 
   test("is followed by logs -f to its end, also from its last lines", async () => {
@@ -219,8 +219,10 @@ describe("an execution in the background", () => {
     await line.run(["run", "--", "true"])
     const running = await line.stdout("run", "-d", "--", ...sleeper)
 
-    expect((await line.run(["prune", "--all"])).stderr).toContain("Say --force")
-    expect((await line.run(["prune", "--force"])).stderr).toContain("--all removes them anyway")
+    expect((await line.run(["prune", "--all"])).stderr).toContain("Use --force")
+    expect((await line.run(["prune", "--force"])).stderr).toContain(
+      "Use --all to remove them anyway",
+    )
     expect((await line.run(["prune", "--all", "--force"])).stderr).toContain("Removed 1 ended")
     expect(await line.stdout("ps", "-a", "-q")).toBe(running)
   })

@@ -144,7 +144,7 @@ describe("a shell that is not known", () => {
   test("is refused with those that are", async () => {
     const run = await line.run(["completions", "tcsh"])
     expect(run).toMatchObject({ exitCode: 2, stdout: "" })
-    expect(run.stderr).toContain("give bash, zsh, fish")
+    expect(run.stderr).toContain("use bash, zsh, fish")
   })
 })
 

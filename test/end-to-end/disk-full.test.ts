@@ -65,7 +65,7 @@ describe("a flood on a small disk", () => {
       await until("its end waits for room", () => {
         exhaust(disk)
         session.request("input", { execution_id, data: "on a full disk\n" })
-        return service.log.some((line) => line.includes("an end waits to be journaled"))
+        return service.log.some((line) => line.includes("waiting to journal an end"))
       })
       expect(session.allHeard("process.completed", execution_id)).toEqual([])
 

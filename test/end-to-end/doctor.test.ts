@@ -54,8 +54,8 @@ describe("doctor, where no service runs", () => {
 
   test.each([
     ["garbage", "fail", /SQLITE_NOTADB/, /restore it from a backup/],
-    ["newer", "fail", /has version 99/, /no service of this version/],
-    ["older", "warn", /has version 0/, /nothing is lost/],
+    ["newer", "fail", /has version 99/, /this version of the service cannot start/],
+    ["older", "warn", /has version 0/, /no data is lost/],
   ] as const)("says of a journal that is %s what to do", async (kind, level, text, advice) => {
     using folder = temporaryFolder()
     const path = join(folder.path, "journal.sqlite")
@@ -113,7 +113,7 @@ describe("doctor, where no service runs", () => {
 
     expect(port).toMatchObject({
       level: "warn",
-      text: expect.stringContaining(`${taken} is taken`),
+      text: expect.stringContaining(`${taken} is in use`),
     })
   })
 

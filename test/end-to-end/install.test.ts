@@ -130,13 +130,13 @@ describe("what is there already", () => {
   test.each<[string, Files, string]>([
     ["a program that was changed", { ...good, [released]: `${standIn}#` }, "SHA256SUMS says"],
     ["a program that is empty", { ...good, [released]: "" }, "SHA256SUMS says"],
-    ["a program that is missing", { SHA256SUMS: goodSum }, "could not be fetched"],
+    ["a program that is missing", { SHA256SUMS: goodSum }, "could not be downloaded"],
     [
       "a download that breaks off",
       { ...good, [released]: { breaks: "cut" } },
-      "could not be fetched",
+      "could not be downloaded",
     ],
-    ["checksums that are missing", one, "SHA256SUMS could not be fetched"],
+    ["checksums that are missing", one, "SHA256SUMS could not be downloaded"],
     ["no checksum of it", { ...one, SHA256SUMS: checksumLine("other", "") }, "does not name"],
     [
       "a checksum of its bill alone",
@@ -188,11 +188,11 @@ describe("a machine on which it cannot be", () => {
     ],
     ["another system", { fakes: { uname: "echo FreeBSD" } }, "this is FreeBSD"],
     ["another processor", { fakes: unameOf("riscv64") }, "no cc-executor for riscv64"],
-    ["no curl and no wget", { tools: needed }, "neither curl nor wget is here"],
+    ["no curl and no wget", { tools: needed }, "curl or wget is needed"],
     [
       "nothing to check with",
       { tools: [...needed.filter((tool) => tool !== "sha256sum"), "curl"] },
-      "neither sha256sum nor openssl",
+      "sha256sum or openssl is needed",
     ],
   ])("is told so: %s", async (_, options, why) => {
     using refused = new Machine(options)
@@ -235,7 +235,7 @@ describe("a machine on which it cannot be", () => {
 
       const runs = [await arm.install(env), await old.install(env)]
 
-      const asked = runs.map(({ stdout }) => /fetching (\S+) from/.exec(stdout)?.[1])
+      const asked = runs.map(({ stdout }) => /downloading (\S+) from/.exec(stdout)?.[1])
       expect(asked).toEqual(["cc-executor-linux-arm64", "cc-executor-linux-x64-baseline"])
     },
   )

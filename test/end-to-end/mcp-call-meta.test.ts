@@ -33,7 +33,7 @@ describe("what those on a call's way say of it", () => {
       isError: true,
       _meta: { "cc-executor/error": { data: { reason: "INVALID_PARAMS" } } },
     })
-    expect(JSON.stringify(answer)).toContain(`${name} in the call's _meta does not fit`)
+    expect(JSON.stringify(answer)).toContain(`${name} in the call's _meta is not valid`)
     expect(await count()).toBe(0)
   })
 })

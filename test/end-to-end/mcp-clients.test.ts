@@ -198,7 +198,7 @@ describe.each(clientKinds)("%s", (kind) => {
     ["start", { command: "true", argv: ["true"] }, "INVALID_PARAMS", "Correct the arguments"],
     ["run", {}, "INVALID_PARAMS", "either `command` or `argv`"],
     ["output", { execution_id: "a", pattern: "(" }, "INVALID_PARAMS", "this group is not closed"],
-    ["verify", { execution_id: "a" }, "INVALID_PARAMS", "Nothing is claimed"],
+    ["verify", { execution_id: "a" }, "INVALID_PARAMS", "There is no claim to check"],
   ])("is told why %s %j is refused: %s", async (name, args, reason, advice) => {
     await using client = await connect(kind)
 

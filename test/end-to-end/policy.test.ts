@@ -135,7 +135,7 @@ describe("SIGHUP", () => {
     expect(await session.refused("execute", { argv: [job, "x"] })).toMatchObject(denied)
 
     service.kill("SIGHUP")
-    await until("it is read again", () => saidAgain(service, "policy read again"))
+    await until("it is read again", () => saidAgain(service, "policy reloaded"))
     expect((await session.run({ argv: [job, "x"] })).stdout).toBe("did x\nand more\n")
 
     writeFileSync(policyFile, "commands: [echo]\n")
@@ -182,7 +182,7 @@ describe("a service does not start", () => {
     ["has a key nobody knows", "comands:\n  echo: any", "comands"],
     ["has a command without a rule", "commands:\n  echo:", "commands → echo"],
     ["has a command by a relative path", "commands:\n  ./echo: any", "commands"],
-    ["says a command twice", "commands:\n  echo: hi\n  echo: any", "echo stands there twice"],
+    ["says a command twice", "commands:\n  echo: hi\n  echo: any", "echo is listed twice"],
     ["names a directory that is not there", policy.replace(work, "/no/such"), "/no/such"],
   ]
   test.each(wrong)("with a policy file that %s", async (_, text, why) => {
@@ -191,12 +191,12 @@ describe("a service does not start", () => {
 
   test("with commands in both places, which contradict each other", async () => {
     const said = await refusalOf(serviceWith(policy, { "allowed-commands": "echo" }))
-    expect(said).toContain("contradict")
+    expect(said).toContain("conflict: use only one of them")
   })
 
   test("with a policy file that others may write", async () => {
     for (const mode of [0o620, 0o602]) {
-      expect(await refusalOf(serviceWith(policy, {}, mode))).toContain("is writable for")
+      expect(await refusalOf(serviceWith(policy, {}, mode))).toContain("is writable by")
     }
   })
 
@@ -216,7 +216,7 @@ describe("a list that names what is not there", () => {
     ground.script(later, "/bin/sh", "echo here")
     expect(await session.refused("execute", { argv: [later] })).toMatchObject(denied)
     service.kill("SIGHUP")
-    await until("it is read again", () => saidAgain(service, "policy read again"))
+    await until("it is read again", () => saidAgain(service, "policy reloaded"))
     expect((await session.run({ argv: [later] })).stdout).toBe("here\n")
   })
 })

@@ -8,5 +8,5 @@ test("a port belongs to one service: a second one refuses to share it", async ()
   await using second = new Service({ flags: { port } })
 
   expect(await second.exited).toBe(1)
-  expect(second.said.join("\n")).toContain(`port ${port} is taken by another program`)
+  expect(second.said.join("\n")).toContain(`port ${port} is in use by another program`)
 })

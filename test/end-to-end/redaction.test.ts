@@ -199,7 +199,7 @@ describe("a secret in a name that means nothing here", () => {
       const { message } = await session.refused(name)
       const response = await fetch(address)
 
-      expect(message).toContain("There is no method")
+      expect(message).toContain("Unknown method")
       expect(response.status).toBe(404)
       await untilNoted(service.stateDir, { via: "http", reason: "METHOD_NOT_FOUND" })
       await untilNoted(service.stateDir, { via: "websocket", reason: "METHOD_NOT_FOUND" })

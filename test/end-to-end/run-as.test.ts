@@ -252,12 +252,12 @@ describe("SIGHUP to a service whose children run as another user", () => {
 
     writeFileSync(passwd, account(64_002))
     service.kill("SIGHUP")
-    await until("it is not read", () => logged(service, "was 64001:64001 and is 64002:64002"))
+    await until("it is not read", () => logged(service, "was 64001:64001 and is now 64002:64002"))
     expect((await session.run({ argv: ["id", "-u"] })).stdout).toBe("64001\n")
 
     writeFileSync(passwd, account(64_001))
     service.kill("SIGHUP")
-    await until("it is read again", () => logged(service, "policy read again"))
+    await until("it is read again", () => logged(service, "policy reloaded"))
   })
 
   asRoot("keeps the old policy when the state directory is open to that user", async () => {
@@ -275,7 +275,7 @@ describe("SIGHUP to a service whose children run as another user", () => {
     expect(logged(service, "the old one stays in force")).toBe(true)
     chmodSync(stateDir, 0o700)
     service.kill("SIGHUP")
-    await until("it is read again", () => logged(service, "policy read again"))
+    await until("it is read again", () => logged(service, "policy reloaded"))
   })
 })
 

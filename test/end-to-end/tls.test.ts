@@ -136,11 +136,11 @@ describe("what cannot be served with is refused at the start", () => {
   test.each<[string, Record<string, string>, string]>([
     ["a certificate without a key", { "tls-cert": first.cert }, "add --tls-key"],
     ["a file that is not there", tlsFlags({ ...first, key: "/no/key.pem" }), "(ENOENT)"],
-    ["another's key", tlsFlags({ ...first, key: second.key }), "does not belong"],
+    ["another's key", tlsFlags({ ...first, key: second.key }), "does not match"],
     [
       "clients' authorities that are none",
       { ...tlsFlags(first), "tls-client-ca": first.key },
-      "has no certificate",
+      "contains no certificate",
     ],
   ])("%s", async (_, flags, why) => {
     await using service = new Service({ flags })

@@ -18,7 +18,7 @@ describe("token create", () => {
     expect(made.exitCode).toBe(0)
     expect(made.stdout).toMatch(/^cce_[a-z2-7]{10}_[a-z2-7]{58}\n$/)
     const id = made.stdout.slice(4, 14)
-    expect(made.stderr).toContain(`Token ${id} for ci (execute, control, read), good until 20`)
+    expect(made.stderr).toContain(`Token ${id} for ci (execute, control, read), valid until 20`)
     expect(made.stderr).toContain("CC_EXECUTOR_TOKEN")
     expect(made.stderr).not.toContain(made.stdout.trim())
   })
@@ -138,7 +138,7 @@ describe("token revoke", () => {
 
     expect(byName.exitCode).toBe(1)
     expect(byName.stderr.match(/\(twice\) revoked$/gm)).toHaveLength(2)
-    expect(byName.stderr).toContain("There is no token nobody.")
+    expect(byName.stderr).toContain("Unknown token: nobody.")
     expect(byToken).toMatchObject({
       exitCode: 0,
       stderr: `${pasted.slice(4, 14)} (pasted) revoked\n`,
@@ -171,7 +171,7 @@ describe("a file with tokens that cannot be trusted", () => {
     expect(exposed.stderr).toContain(`chmod 600 ${file}`)
     expect(sameBytes).toBe(true)
     expect(damaged).toMatchObject({ exitCode: 1, stdout: "" })
-    expect(damaged.stderr).toContain("cannot be understood: it is not JSON")
+    expect(damaged.stderr).toContain("are not valid: it is not JSON")
     expect(readFileSync(file)).toHaveLength(40)
   })
 
@@ -187,8 +187,8 @@ describe("a file with tokens that cannot be trusted", () => {
     const exposed = await line.run(["doctor"])
 
     expect(before).not.toContain("tokens")
-    expect(sound).toMatch(/^ok +tokens .*, 1 of 2 are good$/m)
+    expect(sound).toMatch(/^ok +tokens .*, 1 of 2 are valid$/m)
     expect(exposed.exitCode).toBe(1)
-    expect(exposed.stdout).toMatch(/^fail +tokens .* open to others/m)
+    expect(exposed.stdout).toMatch(/^fail +tokens .* accessible to others/m)
   })
 })

@@ -44,7 +44,7 @@ describe("a command for a service that wants a token", () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" })
     expect(stderr).toBe(
       `cc-executor: ${server.url}: The service refused (401): ${unknown.message} ` +
-        "Give it in CC_EXECUTOR_TOKEN, or in a file with --token-file.\n",
+        "Set CC_EXECUTOR_TOKEN, or use --token-file.\n",
     )
     expect(guard.shown).toEqual([null, null]) // the socket, then the question why
   })
@@ -59,7 +59,7 @@ describe("a command for a service that wants a token", () => {
     const health = await line.run(["healthcheck", "--url", server.url], { env })
 
     expect(run.exitCode).toBe(125)
-    expect(run.stderr).toContain("This one came from CC_EXECUTOR_TOKEN.")
+    expect(run.stderr).toContain("The token came from CC_EXECUTOR_TOKEN.")
     expect(health.exitCode).toBe(1)
     expect(health.stderr).toContain(`The service refused (401): ${unknown.message}`)
     expect(run.stderr + health.stderr).not.toContain(bad.slice(4, 30))
@@ -99,7 +99,7 @@ describe("a command for a service that wants a token", () => {
     const { exitCode, stderr } = await line.run(["ps", "--url", server.url], { env })
 
     expect(exitCode).toBe(1)
-    expect(stderr).toContain("CC_EXECUTOR_TOKEN: the token is not whole")
+    expect(stderr).toContain("CC_EXECUTOR_TOKEN: the token is incomplete or mistyped")
     expect(guard.shown).toEqual([])
   })
 

@@ -59,7 +59,7 @@ describe("what would keep the old program from going on keeps the upgrade from b
 
   test("a state directory whose version cannot be read any more", async () => {
     const spoil = ({ stateDir }: Service) => writeFileSync(join(stateDir, "schema.json"), "{")
-    await expectUnharmed({}, spoil, /schema\.json, .* cannot be understood/)
+    await expectUnharmed({}, spoil, /schema\.json, .* is not valid/)
   })
 })
 

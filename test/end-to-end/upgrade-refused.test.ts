@@ -45,19 +45,19 @@ describe("an upgrade to what cannot take over is refused before anything happens
   })
 
   test("a program that is no cc-executor", async () => {
-    await expectRefused(() => "/bin/true", /is no cc-executor that can take over from/)
+    await expectRefused(() => "/bin/true", /is not a cc-executor that can take over from/)
   })
 
   test("a program that does not answer sensibly", async () => {
     const script = "echo '{}'"
-    await expectRefused((folder) => program(folder, script), /is no cc-executor/)
+    await expectRefused((folder) => program(folder, script), /is not a cc-executor/)
   })
 
   test("one that understands another form of a handover", async () => {
     const answer = '{"version":"7.0.0","handover":99,"state":99,"journal":99}'
     await expectRefused(
       (folder) => program(folder, `echo '${answer}'`),
-      /version 7\.0\.0\) cannot take over .* form 99 .* Stop and start instead/,
+      /version 7\.0\.0\) cannot take over .* format 99, .* Stop and start instead/,
     )
   })
 
@@ -124,7 +124,7 @@ describe("`cc-executor upgrade`", () => {
 
     const { exitCode, stderr } = await runUpgrade(service)
 
-    expect(stderr).toContain("is version 0.0.1, which cannot hand over")
+    expect(stderr).toContain("is version 0.0.1, which cannot be upgraded in place")
     expect(exitCode).toBe(1)
     expect((await fetch(await service.url("/health"))).status).toBe(200)
   })
@@ -141,7 +141,7 @@ describe("a state directory that a newer version has used", () => {
 
     expect(exitCode).toBe(1)
     expect(service.said.join("\n")).toMatch(
-      /has version 99, written by cc-executor 8\.0\.0, .* knows only up to 1\. Run the newer one/,
+      /has version 99, written by cc-executor 8\.0\.0, .* only up to 1\. Run the newer program/,
     )
     expect(readFileSync(join(folder.path, "schema.json"), "utf8")).toBe(schema)
   })

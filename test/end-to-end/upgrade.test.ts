@@ -34,7 +34,7 @@ describe("an upgrade during a flood with three clients", () => {
     const report = await upgraded(service, next.path)
     await flood.untilAllHaveMore()
 
-    console.log(`output stood still for ${report.heldMs.toFixed(0)} ms`)
+    console.log(`output paused ${report.heldMs.toFixed(0)} ms`)
     expect(report).toMatchObject({ from: before, to: nextVersion, executions: 1, queued: 0 })
     expect(await versionOf(service)).toBe(nextVersion)
     expect(service.lockedBy).toBe(service.pid)
@@ -123,7 +123,7 @@ describe("the record of an upgrade", () => {
       /^The service \(pid \d+\) was upgraded from \S+ to 9\.9\.9: 1 execution /,
     )
     const lines = service.log.map((line) => JSON.parse(line).msg)
-    expect(lines).toContain("service hands over")
+    expect(lines).toContain("service handing over")
     expect(lines).toContain("service upgraded")
     const audit = Bun.spawnSync([executable, "audit", "--state-dir", service.stateDir, "--verify"])
     expect(audit.exitCode).toBe(0)

@@ -24,7 +24,9 @@ describe("the user that children run as", () => {
   test("may be a number without an account, which has no home", () => {
     const nobody = { uid: 65534, gid: 65534, user: null, home: "/", shell: "/bin/sh" }
     expect(find("65534:65534")).toEqual({ ok: true, value: nobody })
-    expect(find("65534")).toMatchObject({ failure: expect.stringContaining("must be given") })
+    expect(find("65534")).toMatchObject({
+      failure: expect.stringContaining("so its group is needed"),
+    })
   })
 
   test("has a place and a shell even where the account names none", () => {

@@ -6,7 +6,7 @@ describe("a program's name that is not plain", () => {
     const short = `./${"x".repeat(198)}`
 
     expect(refusedName(short)).toStartWith(`"${short}" is not a plain name`)
-    expect(refusedName(`${short}y`)).toStartWith("what was given is not a plain name")
+    expect(refusedName(`${short}y`)).toStartWith("the given name is not a plain name")
   })
 
   test("is another than a bare name or an absolute path", () => {

@@ -8,8 +8,8 @@ describe("what the audit trail says of a refusal", () => {
   })
 
   test("does not repeat a method or path that is none: anything may be in there", () => {
-    const told = failure("METHOD_NOT_FOUND", 'There is no method "s3cret".')
+    const told = failure("METHOD_NOT_FOUND", 'Unknown method: "s3cret".')
 
-    expect(auditMessage(told)).toBe("There is no such method, or no such path.")
+    expect(auditMessage(told)).toBe("Unknown method or path.")
   })
 })

@@ -41,7 +41,7 @@ export function modernFault(message: RequestMessage, headers: Headers): ModernFa
 function envelopeFault(why: string): ModernFault {
   return {
     code: invalidParams,
-    why: `This request is of revision 2026-07-28 or later, but ${why}.`,
+    why: `This request uses revision 2026-07-28 or later, but ${why}.`,
   }
 }
 
@@ -50,6 +50,6 @@ function mismatch(name: string, headers: Headers, value: string | null): ModernF
   const given = headers.get(name)
   if (given === null) return { code: headerMismatch, why: `The header ${name} is missing.` }
   if (fromHeaderValue(given.trim()) === value) return null
-  const said = `${JSON.stringify(given)}, and the message ${JSON.stringify(value)}`
+  const said = `${JSON.stringify(given)}, but the message says ${JSON.stringify(value)}`
   return { code: headerMismatch, why: `The header ${name} says ${said}.` }
 }

@@ -58,7 +58,7 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
         return (await legacy.end(id)) ? new Response(null, { status: 200 }) : unknown()
       }
       default:
-        return refuse(405, -32600, "MCP is spoken with POST, GET and DELETE.")
+        return refuse(405, -32600, "Use POST, GET or DELETE for MCP.")
     }
   }
 
@@ -69,7 +69,11 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
     }
     const body = await readBody(request, limits.messageBytes)
     if (body === null) {
-      return refuse(413, -32600, `A message has at most ${limits.messageBytes} bytes here.`)
+      return refuse(
+        413,
+        -32600,
+        `The message is larger than ${limits.messageBytes} bytes (--max-message-bytes).`,
+      )
     }
     hasArrived() // whatever it asks for may take hours
     const messages = allRead(readMessages(body))
@@ -115,7 +119,7 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
     })
     const isLost = response.ok && id === null && session.resumeState.initialize !== null
     if (!isLost) return response
-    return refuse(400, -32600, "The client says more of itself than a session id can hold.")
+    return refuse(400, -32600, "The client's `initialize` is too large for a session id.")
   }
 
   async function withSession(
@@ -147,7 +151,7 @@ async function legacyPost(
   const requests = messages.filter((message) => message.kind === "request")
   const repeated = requests.find((message) => session.isUnderWay(message))
   if (repeated !== undefined) {
-    const why = `A request with the id ${JSON.stringify(repeated.id)} is under way already.`
+    const why = `A request with the id ${JSON.stringify(repeated.id)} is already in progress.`
     return refuse(400, -32600, why, repeated.id)
   }
   for (const message of messages) if (message.kind !== "request") await session.take(message)
@@ -197,19 +201,19 @@ function noSessionResponse(why: NoSession): Response {
     case "ended":
       return unknown()
     case "full":
-      return refuse(503, -32000, "Too many sessions are open here. Try again later.")
+      return refuse(503, -32000, "Too many sessions are open. Try again later.")
   }
 }
 
 function unknown(): Response {
-  return refuse(404, -32001, "There is no such session: begin one with `initialize`.")
+  return refuse(404, -32001, "Unknown session: start one with `initialize`.")
 }
 
 function noSession(): Response {
-  const why = "The header Mcp-Session-Id is missing: begin a session with `initialize`, or send"
+  const why = "The header Mcp-Session-Id is missing: start a session with `initialize`, or send"
   return refuse(400, -32600, `${why} each request with the envelope of revision 2026-07-28.`)
 }
 
 function noStream(): Response {
-  return refuse(405, -32600, "There is a stream for sessions only: send Mcp-Session-Id.")
+  return refuse(405, -32600, "Streams are for sessions only: send Mcp-Session-Id.")
 }

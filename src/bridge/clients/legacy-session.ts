@@ -130,7 +130,7 @@ export class LegacySession {
     const { key } = message
     const post = this.#posts.values().find(({ requests }) => key !== null && requests.has(key))
     if (post === undefined || key === null) {
-      this.#settings.log.debug({}, "answer to a client that did not wait")
+      this.#settings.log.debug({}, "answer to a client that has stopped waiting")
       return
     }
     post.requests.delete(key)
@@ -147,7 +147,7 @@ export class LegacySession {
     this.#backlog.push(message)
     if (this.#backlog.length <= mostBacklog) return
     this.#backlog.shift()
-    this.#settings.log.warn({ kept: mostBacklog }, "message dropped: nobody listens to it")
+    this.#settings.log.warn({ kept: mostBacklog }, "message dropped: no client is listening")
   }
 }
 

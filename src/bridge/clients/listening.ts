@@ -34,9 +34,9 @@ export function tryServe<Server>(
 function explain(code: string, { host, port }: ListenAddress, message: string): string {
   switch (code) {
     case "EADDRINUSE":
-      return `${host} port ${port} is taken by another program. Choose another port in --listen.`
+      return `${host} port ${port} is in use by another program. Choose another port in --listen.`
     case "EACCES":
-      return `${host} port ${port} may not be used by this user. Choose a port above 1023.`
+      return `${host} port ${port} is not permitted for this user. Choose a port above 1023.`
     case "EADDRNOTAVAIL":
       return `${host} is not an address of this machine. Choose another one in --listen.`
     default:

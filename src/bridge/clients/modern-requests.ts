@@ -53,8 +53,8 @@ export class ModernRequests {
   async answer(message: RequestMessage, request: Request, mayStream: boolean): Promise<Response> {
     const connection = await this.#acquireConnection(envelopeVersion(message))
     if (connection === null) {
-      const why = `${this.#settings.connections} requests are under way, and more must wait.`
-      return refuse(503, -32000, `${why} Send it again later.`, message.id)
+      const why = `${this.#settings.connections} requests are in progress, which is the limit.`
+      return refuse(503, -32000, `${why} Try again later.`, message.id)
     }
     if (request.signal.aborted) {
       this.#free(connection)

@@ -61,14 +61,14 @@ function inOwnWords(refused: Failure): Failure {
     case "UNAUTHORIZED":
       return failure(
         "UNAUTHORIZED",
-        "This bridge serves the user of this machine who started it, and whoever sends " +
-          "`Authorization: Bearer TOKEN` with the token in the file of --client-token-file.",
+        "This bridge serves the local user who started it, and clients that send " +
+          "`Authorization: Bearer TOKEN` with the token from --client-token-file.",
       )
     case "FORBIDDEN":
       return failure(
         "FORBIDDEN",
-        "This bridge serves no web pages, and answers only to the address it listens on: " +
-          "the Origin or Host of this request is another.",
+        "This bridge does not serve web pages, and answers only to the address it listens on: " +
+          "the Origin or Host of this request is different.",
       )
     default:
       return refused

@@ -42,16 +42,16 @@ export function serveSocketClients(settings: ClientsSettings): Result<Listening,
         if (refused !== null) return refused
         const protocols = offeredProtocols(request)
         if (protocols.length > 0 && !protocols.includes(mcpProtocol)) {
-          return refuse(400, -32600, "This speaks the WebSocket subprotocol mcp, and no other.")
+          return refuse(400, -32600, "Use the WebSocket subprotocol mcp; no other is supported.")
         }
         if (openConnections >= connections) {
-          log.warn({ connections }, "client refused: no place")
-          return refuse(503, -32000, `${connections} clients are connected, and no more may.`)
+          log.warn({ connections }, "client refused: too many connections")
+          return refuse(503, -32000, `${connections} clients are connected, which is the limit.`)
         }
         // Bun would choose the first protocol offered, whether we speak it or not.
         const headers = protocols.length === 0 ? {} : { "Sec-WebSocket-Protocol": mcpProtocol }
         if (!server.upgrade(request, { data: { client: null }, headers })) {
-          return refuse(426, -32600, "This is a WebSocket: connect to it as one.")
+          return refuse(426, -32600, "This is a WebSocket endpoint: connect with ws:// or wss://.")
         }
         openConnections += 1
         return undefined
@@ -122,8 +122,8 @@ class SocketClient {
   async received(text: string): Promise<void> {
     this.#heldLength += text.length
     if (this.#heldLength > this.#limits.unreadBytes + this.#limits.messageBytes) {
-      this.#log.warn({ heldBytes: this.#heldLength }, "client cut off: it sends too fast")
-      this.#socket.close(tryLater, "The target takes messages more slowly than you send them.")
+      this.#log.warn({ heldBytes: this.#heldLength }, "client disconnected: it sends too fast")
+      this.#socket.close(tryLater, "You send messages faster than the target takes them.")
       return
     }
     for (const read of readMessages(text)) {

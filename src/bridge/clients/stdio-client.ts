@@ -27,7 +27,7 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
   const deliver = (text: string) => {
     if (over.aborted) return written
     written = write(`${onOneLine(text)}\n`).catch((error: unknown) => {
-      log.debug({ err: error }, "client reads no more")
+      log.debug({ err: error }, "client stopped reading")
       leaving.abort()
     })
     return written
@@ -41,7 +41,7 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
   }
   try {
     const reading = readLines(input, limits.messageBytes, take, async () => {
-      const why = `A message of more than ${limits.messageBytes} bytes was not passed on.`
+      const why = `A message of more than ${limits.messageBytes} bytes was dropped.`
       await deliver(problemAnswer(null, problem("TOO_LARGE", why)).text)
     })
     await Promise.race([reading, aborted(over)])

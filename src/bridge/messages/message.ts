@@ -53,7 +53,7 @@ export function readMessages(text: string): Result<Message, Unreadable>[] {
   const values: readonly unknown[] = parsed.value
   if (values.length === 0) return [unreadable(null, invalidRequest, "The batch is empty.")]
   if (values.length > mostInBatch) {
-    const why = `The batch has ${values.length} messages, and ${mostInBatch} is the most.`
+    const why = `The batch has ${values.length} messages; the maximum is ${mostInBatch}.`
     return [unreadable(null, invalidRequest, why)]
   }
   const spans = elementSpans(text, wholeSpan(text))
@@ -71,7 +71,7 @@ function readOne(value: unknown, text: string): Result<Message, Unreadable> {
     const params = isFields(value["params"]) ? value["params"] : {}
     if (!Object.hasOwn(value, "id")) return ok({ kind: "notification", text, method, params })
     if (id === null) {
-      return unreadable(null, invalidRequest, "The id of a request is a text or a number.")
+      return unreadable(null, invalidRequest, "The id of a request must be a string or a number.")
     }
     return ok({ kind: "request", text, id, key: keyOf(id), method, params })
   }
@@ -80,7 +80,7 @@ function readOne(value: unknown, text: string): Result<Message, Unreadable> {
     const result = isFields(value["result"]) ? value["result"] : null
     return ok({ kind: "answer", text, key: id === null ? null : keyOf(id), result, error })
   }
-  const why = "The message is no JSON-RPC request, notification or answer."
+  const why = "The message is not a JSON-RPC request, notification or response."
   return unreadable(id, invalidRequest, why)
 }
 

@@ -46,14 +46,14 @@ export class PendingRequests {
     if (this.#byKey.has(key)) {
       return problem(
         "DUPLICATE_ID",
-        `A request with the id ${JSON.stringify(id)} is under way already. ` +
-          "Its answer could not be told from this one's: use every id once.",
+        `A request with the id ${JSON.stringify(id)} is already in progress. ` +
+          "The two answers could not be told apart: use a different id.",
       )
     }
     if (this.#byKey.size < this.#most) return null
     return problem(
       "TOO_MANY",
-      `${this.#most} requests of this client have no answer yet, and that is the most. ` +
+      `${this.#most} requests of this client are unanswered, which is the limit. ` +
         "Wait for some of them before you send more.",
     )
   }

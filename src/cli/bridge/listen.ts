@@ -21,7 +21,9 @@ export function readListen(text: string): ListenChoice {
   const scheme = url.protocol === "ws:" ? "ws" : "http"
   const host = url.hostname === "localhost" ? defaultHost : url.hostname.replaceAll(/[[\]]/g, "")
   if (!/^[\d.]+$|:/.test(host)) {
-    throw new UsageFailure(`--listen: ${url.hostname} is a name: give localhost, or an IP address.`)
+    throw new UsageFailure(
+      `--listen: ${url.hostname} is a host name: use localhost or an IP address.`,
+    )
   }
   return network(text, scheme, host, portOf(text, url), url.pathname === "/" ? null : url.pathname)
 }
@@ -45,7 +47,7 @@ function network(
 
 function notListen(text: string): UsageFailure {
   return new UsageFailure(
-    `--listen: "${text}" is no place to listen: give stdio, ws, http, ws:8004, http:0, ` +
+    `--listen: "${text}" is not valid: use stdio, ws, http, ws:8004, http:0, ` +
       "or http://127.0.0.1:8004/mcp.",
   )
 }
@@ -54,7 +56,7 @@ function notListen(text: string): UsageFailure {
 export function checkExposure({ host }: ListenAddress, hasClientToken: boolean): void {
   if (isLoopbackAddress(host) || hasClientToken) return
   throw new UsageFailure(
-    `--listen: ${host} can be reached from other machines, and nobody there has a way to show ` +
-      "who they are. Give --client-token-file, or listen on 127.0.0.1.",
+    `--listen: ${host} can be reached from other machines, but clients there could not ` +
+      "authenticate. Add --client-token-file, or listen on 127.0.0.1.",
   )
 }

@@ -24,10 +24,10 @@ export function readTarget(
 ): TargetDescription {
   const { to } = values
   if (to === undefined && words.length === 0) {
-    throw new UsageFailure("The target is missing: give --to URL, or -- COMMAND.")
+    throw new UsageFailure("The target is missing: use --to URL, or -- COMMAND.")
   }
   if (to !== undefined && words.length > 0) {
-    throw new UsageFailure(`--to and "${words.join(" ")}" are two targets: give one of them.`)
+    throw new UsageFailure(`--to and "${words.join(" ")}" are two targets: use only one.`)
   }
   if (to === undefined) return commandTarget(words, world)
   const [, line] = /^stdio:\s*(.*)$/s.exec(to) ?? []
@@ -39,8 +39,8 @@ function wordsOf(line: string): string[] {
   const read = readCommand(line)
   if (read.ok && read.value.kind === "words") return read.value.words
   throw new UsageFailure(
-    `--to: "${line}" is no command of plain words. Give it after --, word by word; for what a ` +
-      "shell would do: -- sh -c 'COMMAND'.",
+    `--to: "${line}" is not a plain command. Put it after --, word by word; if it needs a ` +
+      "shell: -- sh -c 'COMMAND'.",
   )
 }
 
@@ -67,11 +67,13 @@ function remoteTarget(
   const isKnown = url !== null && /^(?:ws|http)s?:$/.test(url.protocol)
   if (!isKnown) {
     throw new UsageFailure(
-      `--to: "${to}" is no target: give ws://, wss://, http:// or https://, or "stdio: COMMAND".`,
+      `--to: "${to}" is not a target: use ws://, wss://, http://, https://, or "stdio: COMMAND".`,
     )
   }
   if (url.username !== "" || url.password !== "") {
-    throw new UsageFailure("--to: a secret in an address is for all to see: give --token-file.")
+    throw new UsageFailure(
+      "--to: everyone can see a secret in an address: use --token-file instead.",
+    )
   }
   const token = bearerToken(context.env, values["token-file"])
   token?.read() // whatever is wrong with it is told before anybody is asked

@@ -11,31 +11,31 @@ const options = {
   from: {
     type: "string",
     value: "CURSOR",
-    about: "start (default), tail for what comes from now on, or a `next` cursor",
+    about: "start (default), tail for new output only, or a `next` cursor",
   },
   observe: {
     type: "boolean",
-    about: "only look: Ctrl-C leaves, and nothing waits for this reader",
+    about: "only watch: Ctrl-C detaches, and the command never waits for this reader",
   },
-  interactive: { type: "boolean", short: "i", about: "pass standard input on" },
+  interactive: { type: "boolean", short: "i", about: "forward standard input" },
   ...addressOptions,
 } as const satisfies OptionTable
 
 export const attachCommand = command({
   usage: ["attach [OPTIONS] ID"],
   about: `\
-Shows everything the execution has written and goes on with it until it ends; then exits as
-\`run\` would have. Ctrl-C cancels, a second one leaves. On an execution with a terminal every
-key goes to it, and Ctrl-P Ctrl-Q leaves.`,
+Shows everything the execution has written and follows it until it ends; then exits as \`run\`
+would have. Ctrl-C cancels the execution, a second Ctrl-C detaches. If the execution has a
+terminal, every key goes to it, and Ctrl-P Ctrl-Q detaches.`,
   options,
   examples: [
     { about: "come back to an execution", command: "cc-executor attach 7kq2mfa4" },
     {
-      about: "look on from now, without touching it",
+      about: "watch new output without affecting it",
       command: "cc-executor attach --observe --from tail 7kq2mfa4",
     },
   ],
-  operands: { atLeast: 1, atMost: 1, what: "The id of an execution" },
+  operands: { atLeast: 1, atMost: 1, what: "The execution id" },
   failureExitCode: ownFailure,
   run: attach,
 })

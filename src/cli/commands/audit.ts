@@ -22,13 +22,17 @@ const defaultLines = 50
 const lookAgainMs = 200
 
 const options = {
-  lines: { type: "string", short: "n", value: "N", about: "the newest N, else 50" },
-  all: { type: "boolean", about: "every line there is" },
-  since: { type: "string", value: "TIME", about: "all since then: 10m ago, or a date" },
-  follow: { type: "boolean", short: "f", about: "go on with what is added" },
+  lines: { type: "string", short: "n", value: "N", about: "the newest N (default 50)" },
+  all: { type: "boolean", about: "every line" },
+  since: { type: "string", value: "TIME", about: "since then: 10m ago, or a date" },
+  follow: { type: "boolean", short: "f", about: "keep printing new lines" },
   verify: { type: "boolean", about: "check that no line was changed, removed or inserted" },
-  head: { type: "string", value: "NUMBER:HASH", about: "a head noted earlier must be in there" },
-  json: { type: "boolean", about: "the lines as they are; with --verify one JSON document" },
+  head: {
+    type: "string",
+    value: "NUMBER:HASH",
+    about: "check that the trail contains this earlier head",
+  },
+  json: { type: "boolean", about: "the raw lines; with --verify, one JSON document" },
   ...addressOptions,
 } as const satisfies OptionTable
 
@@ -37,18 +41,18 @@ type AuditValues = Arguments<typeof options>["values"]
 export const auditCommand = command({
   usage: ["audit [OPTIONS]", "audit --verify [--head NUMBER:HASH]"],
   about: `\
-Reads the files of the state directory here, whether a service runs or not. Lines that were cut off
-at the end can only be missed by who knows an earlier head: keep the one that --verify prints
+Reads the files of the local state directory, whether or not a service is running. Only an
+earlier head can show that lines were cut off at the end: keep the one that --verify prints
 somewhere else.`,
   options,
   examples: [
-    { about: "what was asked lately, and by whom", command: "cc-executor audit" },
+    { about: "recent requests, and who made them", command: "cc-executor audit" },
     {
-      about: "all of the last hour, for a program",
+      about: "everything in the last hour, as JSON",
       command: "cc-executor audit --since 1h --json",
     },
-    { about: "whatever is asked from now on", command: "cc-executor audit -n 0 --follow" },
-    { about: "is it as it was written?", command: "cc-executor audit --verify" },
+    { about: "new requests as they come", command: "cc-executor audit -n 0 --follow" },
+    { about: "check for tampering", command: "cc-executor audit --verify" },
   ],
   operands: { atLeast: 0, atMost: 0, what: "" },
   run: audit,
@@ -57,7 +61,9 @@ somewhere else.`,
 async function audit(context: Context, { values }: Arguments<typeof options>): Promise<number> {
   const address = addressOf(context, values)
   if (address.kind === "remote") {
-    throw new UsageFailure("An audit trail is read where it is written: leave --url out.")
+    throw new UsageFailure(
+      "The audit trail can only be read on the machine of the service: leave out --url.",
+    )
   }
   const { audit: directory } = address.paths
   try {
@@ -82,7 +88,7 @@ function chosenLines(
 ): Iterable<AuditText> {
   const { lines, all, since } = values
   if ([lines, all, since].filter((value) => value !== undefined).length > 1) {
-    throw new UsageFailure("--lines, --all and --since each say how much: give one of them.")
+    throw new UsageFailure("Use only one of --lines, --all and --since.")
   }
   if (since !== undefined) {
     return linesSince(directory, timeOption("--since", since, context.now()), end)
@@ -129,7 +135,7 @@ async function verify(context: Context, values: AuditValues, directory: string):
 function readHead(text: string): Link {
   const [, number, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
   if (number !== undefined && hash !== undefined) return { number: Number(number), hash }
-  throw new UsageFailure(`--head: "${text}" is not a head: give NUMBER:HASH as --verify prints it.`)
+  throw new UsageFailure(`--head: "${text}" is not a head: use NUMBER:HASH as --verify prints it.`)
 }
 
 function verdictJson({ unfinishedBytes: unfinished_bytes, ...verdict }: AuditVerdict): string {
@@ -141,16 +147,18 @@ function verdictText(verdict: AuditVerdict, directory: string, noted: Link | nul
   if (fault !== null) {
     const where = fault.line === 0 ? fault.file : `line ${fault.line} of ${fault.file}`
     const last = head === null ? "no line" : `${head.number}:${head.hash}`
-    return `broken     ${where} in ${directory} ${fault.why}\nsound to   ${last}`
+    return `broken     ${where} in ${directory} ${fault.why}\nintact to  ${last}`
   }
-  if (from === null || head === null) return `intact     there is no line yet in ${directory}`
+  if (from === null || head === null) return `intact     no lines yet in ${directory}`
   const lines = [
     `intact     lines ${from} to ${head.number} in ${files} ${files === 1 ? "file" : "files"}`,
     `head       ${head.number}:${head.hash}`,
   ]
-  if (noted !== null) lines.push(`noted      ${noted.number} is in it, with its hash`)
+  if (noted !== null) lines.push(`noted      ${noted.number} found, hash matches`)
   if (unfinishedBytes > 0) {
-    lines.push(`unfinished ${unfinishedBytes} bytes: a line is being written, or a crash cut it`)
+    lines.push(
+      `unfinished ${unfinishedBytes} bytes: a line is being written, or was cut off by a crash`,
+    )
   }
   return lines.join("\n")
 }

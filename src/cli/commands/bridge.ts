@@ -34,23 +34,23 @@ const options = {
   "token-file": {
     type: "string",
     value: "FILE",
-    about: "the token for the target, else $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE",
+    about: "the target's token (default $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE)",
   },
   ...clientTlsOptions,
   "client-token-file": {
     type: "string",
     value: "FILE",
-    about: "a token that lets in others than this user",
+    about: "a file with the token that clients other than this user must send",
   },
   "retry-for": {
     type: "string",
     value: "TIME",
-    about: "how long failures that pass are met [10s]",
+    about: "how long to retry transient failures [10s]",
   },
   "circuit-failures": {
     type: "string",
     value: "COUNT",
-    about: "failures in a row that open the circuit [10]",
+    about: "consecutive failures that open the circuit [10]",
   },
   "circuit-wait": { type: "string", value: "TIME", about: "how long it stays open [10s]" },
   "idle-timeout": {
@@ -61,10 +61,14 @@ const options = {
   "max-connections": {
     type: "string",
     value: "COUNT",
-    about: "clients at once, or copies of a command [128, 32]",
+    about: "concurrent clients, or copies of a command [128, 32]",
   },
   "max-message-bytes": { type: "string", value: "SIZE", about: "the largest message [16MiB]" },
-  "log-file": { type: "string", value: "FILE", about: "log there instead of standard error" },
+  "log-file": {
+    type: "string",
+    value: "FILE",
+    about: "log to this file instead of standard error",
+  },
   "log-level": {
     type: "string",
     value: "LEVEL",
@@ -80,15 +84,15 @@ export const bridgeCommand = command({
     "bridge [--listen PLACE] [OPTIONS] -- COMMAND [ARGUMENTS]",
   ],
   about: `\
-Carries MCP between standard input and output, WebSockets and Streamable HTTP, for any MCP server,
-of the revision 2026-07-28 and of those before it. Messages pass as they are. Failures that pass by
-themselves are retried, and no call that may have been carried out is repeated where its tool says
-that twice is not once. Listens on this machine only, and to its own user only, unless told
-otherwise. docs/bridge.md says more.`,
+Connects MCP clients and servers that speak different transports: standard input and output,
+WebSocket and Streamable HTTP, for any MCP server and every protocol revision up to 2026-07-28.
+Messages pass unchanged. Transient failures are retried, but a call that may already have been
+carried out is not repeated if its tool says that repeating is unsafe. By default it listens on
+this machine only, for this user only. See docs/bridge.md.`,
   options,
   examples: [
     {
-      about: "a remote server for a client that starts its servers as programs",
+      about: "a remote server, for a client that starts its servers as programs",
       command: "cc-executor bridge --to https://mcp.example.net/mcp --token-file ~/.mcp-token",
     },
     {
@@ -107,7 +111,7 @@ otherwise. docs/bridge.md says more.`,
     const bytes = values["max-message-bytes"]
     const messageBytes =
       bytes === undefined ? standardMessageBytes : sizeOption("--max-message-bytes", bytes)
-    if (messageBytes < 1024) throw new UsageFailure("--max-message-bytes: 1k is the least.")
+    if (messageBytes < 1024) throw new UsageFailure("--max-message-bytes: the minimum is 1k.")
     const limits = targetLimits(messageBytes)
     const pace = paceOf(values)
     await using destination = logDestination(values["log-file"])
@@ -207,7 +211,7 @@ function paceOf(values: Values) {
   const forMs = durationOption("--retry-for", values["retry-for"] ?? "10s")
   const failures = countOption("--circuit-failures", values["circuit-failures"] ?? "10")
   const waitMs = durationOption("--circuit-wait", values["circuit-wait"] ?? "10s")
-  if (failures === 0) throw new UsageFailure("--circuit-failures: 1 is the least.")
+  if (failures === 0) throw new UsageFailure("--circuit-failures: the minimum is 1.")
   const retry = { tries: 6, forMs, firstDelayMs: 100, maxDelayMs: 2_000 }
   return { retry, breaker: { failures, waitMs } }
 }
@@ -217,7 +221,7 @@ const levels = ["debug", "info", "warn", "error", "silent"] as const
 function levelOf(text = "info"): (typeof levels)[number] {
   const level = levels.find((one) => one === text)
   if (level !== undefined) return level
-  throw new UsageFailure(`--log-level: "${text}" is none: give ${levels.join(", ")}.`)
+  throw new UsageFailure(`--log-level: "${text}" is not a level: use ${levels.join(", ")}.`)
 }
 
 const logFileBytes = 10 * 1024 * 1024

@@ -13,14 +13,17 @@ const spinnerAfterMs = 300
 export const cancelCommand = command({
   usage: ["cancel [OPTIONS] ID…"],
   about: `\
-Asks every process of the execution to end, and ends those that do not; comes back when none
-is left, and says how each went.`,
+Sends SIGTERM to every process of the execution, and SIGKILL to those that do not end in time.
+Returns when none is left, and says how they ended.`,
   options: addressOptions,
   examples: [
     { about: "stop an execution", command: "cc-executor cancel 7kq2mfa4" },
-    { about: "stop everything that runs", command: "cc-executor ps -q | xargs cc-executor cancel" },
+    {
+      about: "stop everything that is running",
+      command: "cc-executor ps -q | xargs cc-executor cancel",
+    },
   ],
-  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The id of an execution" },
+  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The execution id" },
   async run(context, { values, operands }) {
     await using reached = await reach(context, values, "with-journal")
     await using _spinner = spin(context, "canceling…", spinnerAfterMs)

@@ -5,8 +5,8 @@ import { UsageFailure } from "../failure.ts"
 export const completionsCommand = command({
   usage: ["completions SHELL"],
   about: `\
-SHELL is bash, zsh or fish. Ids of executions are asked for when they are wanted, of a service that
-runs; none is started for it.`,
+SHELL is bash, zsh or fish. Execution ids are completed from the running service; completion
+never starts one.`,
   options: {},
   examples: [
     {
@@ -27,7 +27,7 @@ runs; none is started for it.`,
   async run(context, { operands: [name = ""] }) {
     const shell = shells.find((known) => known === name)
     if (shell === undefined) {
-      throw new UsageFailure(`There are no completions for ${name}: give ${shells.join(", ")}.`)
+      throw new UsageFailure(`There are no completions for ${name}: use ${shells.join(", ")}.`)
     }
     await context.stdout.write(completionScripts[shell])
     return 0

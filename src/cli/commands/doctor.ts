@@ -15,10 +15,10 @@ const options = {
 
 export const doctorCommand = command({
   usage: ["doctor [OPTIONS]"],
-  about: "Exits 1 when something is wrong that keeps the service from working. Starts nothing.",
+  about: "Exits with 1 if something keeps the service from working. Starts nothing.",
   options,
   examples: [
-    { about: "look at everything", command: "cc-executor doctor" },
+    { about: "check everything", command: "cc-executor doctor" },
     { about: "for a bug report", command: "cc-executor doctor --json" },
   ],
   operands: { atLeast: 0, atMost: 0, what: "" },

@@ -20,12 +20,12 @@ const options = {
 export const healthcheckCommand = command({
   usage: ["healthcheck [OPTIONS]"],
   about: `\
-Exits 0 when the service is well, else 1 with what is wrong and what to do. A service that is only
-full, until an execution ends, is well. Starts nothing. For containers.`,
+Exits with 0 if the service is healthy, otherwise with 1, saying what is wrong and what to do. A
+service that is merely full counts as healthy. Starts nothing. Made for containers.`,
   options,
   examples: [
     { about: "the service of this user or container", command: "cc-executor healthcheck" },
-    { about: "another one", command: "cc-executor healthcheck --url http://127.0.0.1:8003" },
+    { about: "another service", command: "cc-executor healthcheck --url http://127.0.0.1:8003" },
   ],
   operands: { atLeast: 0, atMost: 0, what: "" },
   async run(context, { values }) {
@@ -49,7 +49,8 @@ function problemOf(answer: RemoteAnswer): string | null {
       const refused = refusalOf(answer.status, answer.body)
       if (refused !== null) return asSentence(refused.message)
       const reasons = unreadinessIn(answer.body)
-      if (reasons === null) return `what answers is no service of this kind (${answer.status}).`
+      if (reasons === null)
+        return `something else than cc-executor answers there (${answer.status}).`
       const wrong = reasons.filter(({ passes }) => !passes)
       return wrong.length === 0 ? null : wrong.map(unreadinessText).join(" ")
     }

@@ -11,16 +11,16 @@ import { LogPrinter } from "../logs/log-printer.ts"
 import { countOption, timeOption } from "../time.ts"
 
 const options = {
-  follow: { type: "boolean", short: "f", about: "go on until the execution has ended" },
+  follow: { type: "boolean", short: "f", about: "follow until the execution ends" },
   tail: { type: "string", short: "n", value: "N", about: "only the last N lines" },
-  since: { type: "string", value: "TIME", about: "only from then on: 10m, or a date and time" },
+  since: { type: "string", value: "TIME", about: "only since then: 10m, or a date and time" },
   stream: {
     type: "string",
     value: "NAME",
     choices: StreamName.options,
     about: "only stdout, or only stderr",
   },
-  timestamps: { type: "boolean", short: "t", about: "before each line, when it was written" },
+  timestamps: { type: "boolean", short: "t", about: "show when each line was written" },
   ...addressOptions,
 } as const satisfies OptionTable
 
@@ -28,11 +28,11 @@ type LogsValues = Arguments<typeof options>["values"]
 
 export const logsCommand = command({
   usage: ["logs [OPTIONS] ID"],
-  about: "What was written to standard output goes there, the rest to standard error, unchanged.",
+  about: "Prints the command's stdout to stdout and its stderr to stderr, unchanged.",
   options,
   examples: [
     {
-      about: "the last lines, and what follows",
+      about: "the last lines, then new output",
       command: "cc-executor logs -f --tail 20 7kq2mfa4",
     },
     {
@@ -40,7 +40,7 @@ export const logsCommand = command({
       command: "cc-executor logs --since 10m --stream stderr 7kq2mfa4",
     },
   ],
-  operands: { atLeast: 1, atMost: 1, what: "The id of an execution" },
+  operands: { atLeast: 1, atMost: 1, what: "The execution id" },
   run: logs,
 })
 
@@ -87,5 +87,5 @@ function streamOf(name: string | undefined): StreamName | null {
   if (name === undefined) return null
   const stream = StreamName.safeParse(name)
   if (stream.success) return stream.data
-  throw new UsageFailure(`--stream: "${name}" is not a stream: give stdout or stderr.`)
+  throw new UsageFailure(`--stream: "${name}" is not a stream: use stdout or stderr.`)
 }

@@ -20,22 +20,26 @@ import { type Merged, tokenVariable, type Wanted } from "../mcp-install/server-e
 const defaultName = "cc-executor"
 
 const options = {
-  write: { type: "boolean", about: "write it into the client's file instead of showing it" },
-  force: { type: "boolean", about: "with --write: replace another entry of that name" },
-  list: { type: "boolean", about: "show the clients, and which of them are used here" },
+  write: { type: "boolean", about: "write to the client's file instead of showing the entry" },
+  force: { type: "boolean", about: "with --write: replace an existing entry of that name" },
+  list: { type: "boolean", about: "list the clients, and which of them are used here" },
   scope: {
     type: "string",
     value: "SCOPE",
     choices: scopes,
-    about: "user, for all you do (default), or project",
+    about: "user (default) or project",
   },
   transport: {
     type: "string",
     value: "KIND",
     choices: transports,
-    about: "stdio (default), or http or ws, where the client can do it",
+    about: "stdio (default), http or ws, if the client supports it",
   },
-  name: { type: "string", value: "NAME", about: `what the client calls it (${defaultName})` },
+  name: {
+    type: "string",
+    value: "NAME",
+    about: `the server's name in the client (${defaultName})`,
+  },
   ...addressOptions,
 } as const satisfies OptionTable
 
@@ -47,8 +51,8 @@ export const mcpInstallCommand = command({
 Clients: ${mcpClients.map(({ name }) => name).join(", ")}.
 
 With stdio the client starts \`cc-executor mcp\`, which finds or starts the local service, or
-reaches the one that --url names. With http and ws the client itself connects to a service that
-runs already. A token is never shown nor written: the client takes it from $${tokenVariable}, or
+connects to the one given with --url. With http and ws the client itself connects to a running
+service. A token is never shown or written: the client reads it from $${tokenVariable}, or
 cc-executor from its --token-file.`,
   options,
   examples: [
@@ -76,7 +80,7 @@ async function install(context: Context, args: Arguments<typeof options>): Promi
   const connection = connectionOf(context, transport, values)
   const setUp = setUpOf(context, client, scope, connection, nameOf(values))
   if (values.write === true) return write(context, setUp, values)
-  if (values.force === true) throw new UsageFailure("--force goes with --write.")
+  if (values.force === true) throw new UsageFailure("--force needs --write.")
   return show(context, setUp)
 }
 
@@ -85,34 +89,36 @@ function clientNamed(name: string): McpClient {
   if (client !== undefined) return client
   const names = mcpClients.map((candidate) => candidate.name)
   const meant = suggest(name, names)
-  const hint = meant === null ? `There are ${names.join(", ")}.` : `Did you mean ${meant}?`
-  throw new UsageFailure(`There is no client ${name}. ${hint}`)
+  const hint = meant === null ? `Known clients: ${names.join(", ")}.` : `Did you mean ${meant}?`
+  throw new UsageFailure(`Unknown client: ${name}. ${hint}`)
 }
 
 function scopeOf(client: McpClient, text: string): Scope {
   const scope = scopes.find((candidate) => candidate === text)
   if (scope === undefined) {
-    throw new UsageFailure(`--scope: "${text}" is not a scope: give ${scopes.join(" or ")}.`)
+    throw new UsageFailure(`--scope: "${text}" is not a scope: use ${scopes.join(" or ")}.`)
   }
   if (client.files[scope] !== undefined) return scope
-  throw new UsageFailure(`${client.title} has no servers of a project: leave out --scope.`)
+  throw new UsageFailure(`${client.title} does not support project servers: leave out --scope.`)
 }
 
 function transportOf(client: McpClient, text: string): Transport {
   const transport = transports.find((candidate) => candidate === text)
   if (transport === undefined) {
-    throw new UsageFailure(`--transport: "${text}" is none of ${transports.join(", ")}.`)
+    throw new UsageFailure(
+      `--transport: "${text}" is not a transport: use ${transports.join(", ")}.`,
+    )
   }
   if (client.transports.includes(transport)) return transport
   const able = client.transports.join(" or ")
-  throw new UsageFailure(`${client.title} cannot do ${transport}: use --transport ${able}.`)
+  throw new UsageFailure(`${client.title} does not support ${transport}: use --transport ${able}.`)
 }
 
 /** As strict as the strictest of the clients. */
 function nameOf(values: InstallValues): string {
   const name = values.name ?? defaultName
   if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name
-  throw new UsageFailure(`--name: "${name}" cannot be used: give letters, digits, - and _.`)
+  throw new UsageFailure(`--name: "${name}" is not valid: use letters, digits, - and _.`)
 }
 
 type SetUp = {
@@ -140,18 +146,18 @@ function setUpOf(
 }
 
 function noVariables({ name, title }: McpClient, connection: Connection): UsageFailure {
-  const why = `${title} has no way to take a token from a variable, and none is written to a file.`
+  const why = `${title} cannot read a token from a variable, and none is ever written to a file.`
   if (connection.kind === "program") {
-    return new UsageFailure(`${why} Put it into a file of your own and give --token-file.`)
+    return new UsageFailure(`${why} Put it into your own file and use --token-file.`)
   }
   const instead = `cc-executor mcp install ${name} --url ${connection.url} --token-file FILE`
-  return new UsageFailure(`${why} Let cc-executor bring it, by stdio: \`${instead}\`.`)
+  return new UsageFailure(`${why} Use stdio instead, where cc-executor sends it: \`${instead}\`.`)
 }
 
 async function show(context: Context, setUp: SetUp): Promise<number> {
   const { client, path, wanted } = setUp
   const lines = [
-    `This belongs into ${path}; --write puts it there.`,
+    `Add this to ${path}, or let --write do it.`,
     ...ownCommand(setUp),
     ...notes(setUp),
   ]
@@ -177,23 +183,23 @@ async function write(context: Context, setUp: SetUp, values: InstallValues): Pro
   const merged = mergedInto(client, file.text, wanted, values.force === true)
   switch (merged.kind) {
     case "unchanged":
-      await context.stderr.write(`${path} has it already; nothing was changed.\n`)
+      await context.stderr.write(`${path} already has this entry; nothing was changed.\n`)
       return 0
     case "exists":
       throw new CommandFailure(
         `${path} has another entry "${wanted.name}"; nothing was changed. ` +
-          "--force replaces it, --name chooses another name.",
+          "Use --force to replace it, or --name to choose another name.",
       )
     case "refused":
       throw new CommandFailure(
-        `${path} is left as it is: ${merged.why}. ` +
-          `Put it right, or add this by hand:\n${documentOf(client, wanted).trimEnd()}`,
+        `${path} was not changed: ${merged.why}. ` +
+          `Fix it, or add this by hand:\n${documentOf(client, wanted).trimEnd()}`,
       )
     case "changed":
       writeConfigFile(path, file, merged.text, scope === "project")
   }
-  const what = file.stat === null ? "Made" : "Changed"
-  const lines = [`${what} ${path}: ${client.title} has ${wanted.name} now.`, ...notes(setUp)]
+  const what = file.stat === null ? "Created" : "Changed"
+  const lines = [`${what} ${path}: ${client.title} now has ${wanted.name}.`, ...notes(setUp)]
   await context.stderr.write(`${lines.join("\n")}\n`)
   return 0
 }
@@ -211,16 +217,16 @@ function notes({ client, scope, connection }: SetUp): string[] {
   const hasFile = connection.kind === "program" && connection.args.includes("--token-file")
   return [
     ...(needsVariable && !asks
-      ? [`${client.title} must be started with the token in its variable ${tokenVariable}.`]
+      ? [`${client.title} must be started with the token in the variable ${tokenVariable}.`]
       : []),
     ...(isElsewhere && !needsVariable && !hasFile
-      ? ["No token was given: the service must be one that wants none."]
+      ? ["No token was given: this works only if the service does not require one."]
       : []),
     ...(connection.kind === "address"
-      ? [`A service must answer at ${connection.url}: \`cc-executor serve\` runs one there.`]
+      ? [`A service must be running at ${connection.url}: start it with \`cc-executor serve\`.`]
       : []),
     ...(connection.kind === "program" && scope === "project"
-      ? [`It names this machine's ${connection.command}: of little use to others of the project.`]
+      ? [`It contains the path ${connection.command} of this machine, which others may not have.`]
       : []),
     ...client.next(connection, scope),
   ]

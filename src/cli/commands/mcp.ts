@@ -22,9 +22,9 @@ export const mcpCommand = command({
   usage: ["mcp [OPTIONS]"],
   about: `\
 An MCP server on standard input and output, for clients that start their servers as programs. It
-speaks for the local service, and starts one when there is none; or for the remote one of --url.
-Executions belong to the service: they go on when the client leaves. When the service's gateway is
-started again, what has no answer yet is asked again, and nothing is started twice.`,
+connects to the local service, starting one if necessary, or to the remote one given with --url.
+Executions belong to the service and continue when the client leaves. If the service's gateway
+restarts, unanswered requests are repeated, and nothing is started twice.`,
   options: addressOptions,
   examples: [
     {

@@ -7,10 +7,10 @@ import { eachExecution } from "../executions/each-execution.ts"
 export const pauseCommand = command({
   usage: ["pause [OPTIONS] ID…"],
   about: `\
-Stops every process of the execution where it is. No timeout runs until it is resumed.`,
+Freezes every process of the execution. Timeouts stop counting until it is resumed.`,
   options: addressOptions,
   examples: [{ about: "freeze an execution", command: "cc-executor pause 7kq2mfa4" }],
-  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The id of an execution" },
+  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The execution id" },
   async run(context, { values, operands }) {
     await using reached = await reach(context, values, "with-journal")
     return await eachExecution(context, reached.client, operands, async (client, id) => {

@@ -14,11 +14,20 @@ import { asSentence, CommandFailure, UsageFailure } from "../failure.ts"
 import { decisionLines } from "../policy-decision.ts"
 
 const options = {
-  "policy-file": { type: "string", value: "FILE", about: "the policy, as `serve` takes it" },
-  "allowed-commands": { type: "string", value: "LIST", about: "the list, as `serve` takes it" },
-  "run-as": { type: "string", value: "USER", about: "the children's user, as `serve` takes it" },
-  cwd: { type: "string", value: "DIR", about: "where it would run" },
-  env: { type: "string", multiple: true, value: "NAME=VALUE", about: "a variable of the request" },
+  "policy-file": { type: "string", value: "FILE", about: "the policy file, as for `serve`" },
+  "allowed-commands": { type: "string", value: "LIST", about: "the allow-list, as for `serve`" },
+  "run-as": {
+    type: "string",
+    value: "USER",
+    about: "the user that commands run as, as for `serve`",
+  },
+  cwd: { type: "string", value: "DIR", about: "the working directory" },
+  env: {
+    type: "string",
+    multiple: true,
+    value: "NAME=VALUE",
+    about: "a variable that the request sets",
+  },
   command: { type: "string", value: "LINE", about: "a command line, as clients send it" },
   shell: { type: "string", value: "LINE", about: "a command line for the shell" },
   json: { type: "boolean", about: "one JSON document" },
@@ -33,17 +42,17 @@ export const policyCommand: Command = {
   help: {
     usage: ["policy check [OPTIONS] [--] COMMAND [ARGUMENT…]", "policy check --command 'LINE'"],
     about: `\
-Says whether the service would run a command, and why not; nothing is run and no service is
-needed. Settings come from the options and from the environment, as for \`serve\`; PATH and the
-rest of the environment are this shell's. Exits 0 when it is allowed, 1 when it is refused.`,
+Shows whether the service would run a command and, if not, why. Nothing is run and no service is
+needed. Settings come from the options and the environment, as for \`serve\`; PATH and the rest of
+the environment are those of this shell. Exits with 0 if it is allowed, 1 if it is refused.`,
     options: { ...options, ...helpOption },
     examples: [
       {
-        about: "may git push?",
+        about: "may git push run?",
         command: "cc-executor policy check --policy-file /etc/cc-executor/policy.yaml -- git push",
       },
       {
-        about: "what a client's command line would come to",
+        about: "check a client's command line",
         command: "cc-executor policy check --allowed-commands echo --command 'echo hi; id'",
       },
     ],
@@ -52,7 +61,7 @@ rest of the environment are this shell's. Exits 0 when it is allowed, 1 when it 
   asksForHelp: (argv) => asksForHelp(afterCheck(argv), { ...options, ...helpOption }, true),
   execute(context, argv) {
     const args = readArguments(afterCheck(argv), options, true)
-    if (argv[0] !== "check") throw new UsageFailure("There is only `policy check`.")
+    if (argv[0] !== "check") throw new UsageFailure("The only subcommand is `policy check`.")
     return check(context, args)
   },
 }
@@ -92,7 +101,7 @@ function requestOf(context: Context, values: Values, operands: string[]): RunReq
   const { shell, command, cwd } = values
   const ways = [shell, command, operands.length > 0 ? operands : undefined]
   if (ways.filter((way) => way !== undefined).length !== 1) {
-    throw new UsageFailure("Give one command: after --, with --command, or with --shell.")
+    throw new UsageFailure("Give exactly one command: after --, with --command, or with --shell.")
   }
   return {
     ...(shell !== undefined && { command: shell, shell: true }),

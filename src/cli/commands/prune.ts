@@ -9,10 +9,20 @@ import { CommandFailure, UsageFailure } from "../failure.ts"
 import { ageText, durationOption, sizeText } from "../time.ts"
 
 const options = {
-  "older-than": { type: "string", value: "TIME", about: "ended at least so long ago (default 1d)" },
-  all: { type: "boolean", short: "a", about: "however recently they ended" },
-  label: { type: "string", short: "l", multiple: true, value: "NAME=VALUE", about: "only these" },
-  force: { type: "boolean", short: "f", about: "do not ask" },
+  "older-than": {
+    type: "string",
+    value: "TIME",
+    about: "only those that ended this long ago (default 1d)",
+  },
+  all: { type: "boolean", short: "a", about: "all of them, however recently they ended" },
+  label: {
+    type: "string",
+    short: "l",
+    multiple: true,
+    value: "NAME=VALUE",
+    about: "only those with this label",
+  },
+  force: { type: "boolean", short: "f", about: "do not ask for confirmation" },
   ...addressOptions,
 } as const satisfies OptionTable
 
@@ -22,19 +32,22 @@ const defaultAge = "1d"
 
 export const pruneCommand = command({
   usage: ["prune [OPTIONS]"],
-  about: "Their transcripts and receipts go with them. Nothing that still runs is touched.",
+  about: "Also removes their transcripts and receipts. Running executions are not touched.",
   options,
   examples: [
-    { about: "what ended more than a day ago", command: "cc-executor prune" },
-    { about: "in a script, a week", command: "cc-executor prune --older-than 7d --force" },
+    { about: "those that ended more than a day ago", command: "cc-executor prune" },
+    {
+      about: "in a script: those that ended more than a week ago",
+      command: "cc-executor prune --older-than 7d --force",
+    },
   ],
   operands: { atLeast: 0, atMost: 0, what: "" },
   async run(context, { values }) {
     if (values.all === true && values["older-than"] !== undefined) {
-      throw new UsageFailure("--all and --older-than contradict each other: give one of them.")
+      throw new UsageFailure("Use either --all or --older-than, not both.")
     }
     const reached = await tryReach(context, addressOf(context, values), "with-journal")
-    if (reached === null) return tell(context, "There is nothing to remove.", 0)
+    if (reached === null) return tell(context, "Nothing to remove.", 0)
     await using _reached = reached
     return await prune(context, values, reached)
   },
@@ -63,7 +76,7 @@ function ageOf(values: PruneValues): number {
 async function isConfirmed(context: Context, old: readonly ExecutionView[]): Promise<boolean> {
   if (context.stdin.kind !== "terminal") {
     throw new CommandFailure(
-      `${counted(old.length)} would be removed, and nobody can be asked. Say --force.`,
+      `${counted(old.length)} would be removed, but cannot ask for confirmation here. Use --force.`,
     )
   }
   const question = `Remove ${counted(old.length)} (${sizeText(outputBytes(old))})? [y/N] `
@@ -76,8 +89,8 @@ async function isConfirmed(context: Context, old: readonly ExecutionView[]): Pro
 }
 
 function nothingOld(count: number, ageMs: number): string {
-  if (count === 0) return "There is nothing to remove."
-  return `None of ${counted(count)} ended ${ageText(ageMs)} ago. --all removes them anyway.`
+  if (count === 0) return "Nothing to remove."
+  return `None of ${counted(count)} ended ${ageText(ageMs)} ago. Use --all to remove them anyway.`
 }
 
 function counted(count: number): string {

@@ -14,8 +14,8 @@ import { isLively } from "../terminal/colours.ts"
 import { countOption } from "../time.ts"
 
 const options = {
-  all: { type: "boolean", short: "a", about: "those that have ended, too" },
-  watch: { type: "boolean", short: "w", about: "go on, with every change" },
+  all: { type: "boolean", short: "a", about: "include executions that have ended" },
+  watch: { type: "boolean", short: "w", about: "keep running, and show every change" },
   state: {
     type: "string",
     multiple: true,
@@ -23,10 +23,16 @@ const options = {
     choices: StateKind.options,
     about: `only in this state: ${StateKind.options.join(", ")}`,
   },
-  label: { type: "string", short: "l", multiple: true, value: "NAME=VALUE", about: "only these" },
-  limit: { type: "string", short: "n", value: "N", about: "the newest N at most" },
-  quiet: { type: "boolean", short: "q", about: "only their ids" },
-  json: { type: "boolean", about: "one JSON document; with --watch one a line" },
+  label: {
+    type: "string",
+    short: "l",
+    multiple: true,
+    value: "NAME=VALUE",
+    about: "only those with this label",
+  },
+  limit: { type: "string", short: "n", value: "N", about: "at most the newest N" },
+  quiet: { type: "boolean", short: "q", about: "only print ids" },
+  json: { type: "boolean", about: "one JSON document; with --watch, one per line" },
   ...addressOptions,
 } as const satisfies OptionTable
 
@@ -35,11 +41,11 @@ type PsValues = Arguments<typeof options>["values"]
 export const psCommand = command({
   usage: ["ps [OPTIONS]"],
   about: `\
-AGE is the time since it was asked for, TIME what it has run without pauses, OUTPUT what it
-has written. EXIT is its exit code, or what ended it instead.`,
+AGE is the time since the request, TIME the running time without pauses, OUTPUT the size of the
+output. EXIT is the exit code, or what ended the execution instead.`,
   options,
   examples: [
-    { about: "what runs now", command: "cc-executor ps" },
+    { about: "what is running now", command: "cc-executor ps" },
     { about: "the last ten, ended or not", command: "cc-executor ps -a -n 10" },
     { about: "follow all changes as JSON lines", command: "cc-executor ps --watch --json" },
   ],
@@ -56,7 +62,7 @@ async function ps(context: Context, args: Arguments<typeof options>): Promise<nu
   const reached = await tryReach(context, addressOf(context, values), start)
   if (reached === null) {
     await show(context, values, [])
-    await context.stderr.write("No service is running; `cc-executor run -- COMMAND` starts one.\n")
+    await context.stderr.write("No service is running. `cc-executor run -- COMMAND` starts one.\n")
     return 0
   }
   await using _reached = reached
@@ -70,7 +76,7 @@ function filterOf(values: PsValues): ListFilter {
   const states = values.state?.map((state) => {
     const known = StateKind.safeParse(state)
     if (known.success) return known.data
-    throw new UsageFailure(`There is no state ${state}: give ${StateKind.options.join(", ")}.`)
+    throw new UsageFailure(`Unknown state: ${state}. Use ${StateKind.options.join(", ")}.`)
   })
   const limit = values.limit === undefined ? undefined : countOption("--limit", values.limit)
   return {

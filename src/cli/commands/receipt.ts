@@ -10,23 +10,23 @@ import { ownPublicKey } from "../verify/own-public-key.ts"
 import { receiptLines } from "../verify/receipt-lines.ts"
 
 const options = {
-  json: { type: "boolean", about: "the signed envelope itself, as `verify --receipt` takes it" },
-  "public-key": { type: "boolean", about: "the local service's public key, to hand to verifiers" },
+  json: { type: "boolean", about: "the signed envelope, for `verify --receipt`" },
+  "public-key": { type: "boolean", about: "the local service's public key, for verifiers" },
   ...addressOptions,
 } as const satisfies OptionTable
 
 export const receiptCommand = command({
   usage: ["receipt [OPTIONS] ID", "receipt --public-key"],
   about: `\
-A receipt says what ran, when, how it ended and the hashes of everything it wrote. It is signed,
-and stays when the transcript is gone.`,
+A receipt says what ran, when, how it ended, and the hashes of everything it wrote. It is signed,
+and is kept after the transcript is gone.`,
   options,
   examples: [
-    { about: "for people", command: "cc-executor receipt 7kq2mfa4" },
+    { about: "readable", command: "cc-executor receipt 7kq2mfa4" },
     { about: "to keep and verify later", command: "cc-executor receipt --json 7kq2mfa4 > r.json" },
     { about: "for whoever verifies it", command: "cc-executor receipt --public-key > key.pem" },
   ],
-  operands: { atLeast: 0, atMost: 1, what: "The id of an execution" },
+  operands: { atLeast: 0, atMost: 1, what: "The execution id" },
   run: receipt,
 })
 
@@ -34,7 +34,7 @@ async function receipt(context: Context, args: Arguments<typeof options>): Promi
   const { values, operands } = args
   if (values["public-key"] === true) return showPublicKey(context, values)
   const [id] = operands
-  if (id === undefined) throw new UsageFailure("The id of an execution is missing.")
+  if (id === undefined) throw new UsageFailure("The execution id is missing.")
   await using reached = await reach(context, values, "with-journal")
   const envelope = await reached.client.call("receipt", { execution_id: id })
   const text =
@@ -49,10 +49,13 @@ async function showPublicKey(
 ): Promise<number> {
   const address = addressOf(context, values)
   if (address.kind === "remote") {
-    throw new CommandFailure("A remote service does not hand out its key: ask for it over there.")
+    throw new CommandFailure(
+      "A remote service does not give out its key: run this where the service is.",
+    )
   }
   const pem = ownPublicKey(address.paths.receiptKey)
-  if (pem === null) throw new CommandFailure("There is no key yet. The first service makes one.")
+  if (pem === null)
+    throw new CommandFailure("There is no key yet. The service creates one when it first starts.")
   await context.stdout.write(pem)
   return 0
 }
@@ -61,5 +64,5 @@ function payloadOf(envelope: SignedReceipt): Receipt {
   const json: unknown = JSON.parse(Buffer.from(envelope.payload, "base64").toString("utf8"))
   const read = Receipt.safeParse(json)
   if (read.success) return read.data
-  throw new CommandFailure("This receipt is of another version. Look at it with --json.")
+  throw new CommandFailure("This receipt has an unknown version. Use --json to see it.")
 }

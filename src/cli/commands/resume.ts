@@ -7,10 +7,10 @@ import { eachExecution } from "../executions/each-execution.ts"
 export const resumeCommand = command({
   usage: ["resume [OPTIONS] ID…"],
   about: `\
-Every process of the execution goes on where it was, and so do its timeouts.`,
+Lets every process of the execution continue, and its timeouts count again.`,
   options: addressOptions,
-  examples: [{ about: "let it go on", command: "cc-executor resume 7kq2mfa4" }],
-  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The id of an execution" },
+  examples: [{ about: "continue an execution", command: "cc-executor resume 7kq2mfa4" }],
+  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The execution id" },
   async run(context, { values, operands }) {
     await using reached = await reach(context, values, "with-journal")
     return await eachExecution(context, reached.client, operands, async (client, id) => {

@@ -6,10 +6,10 @@ import { eachExecution } from "../executions/each-execution.ts"
 
 export const rmCommand = command({
   usage: ["rm [OPTIONS] ID…"],
-  about: "Their transcripts and receipts go with them. What still runs is not removed.",
+  about: "Also removes their transcripts and receipts. Running executions are not removed.",
   options: addressOptions,
-  examples: [{ about: "forget an execution", command: "cc-executor rm 7kq2mfa4" }],
-  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The id of an execution" },
+  examples: [{ about: "remove an execution", command: "cc-executor rm 7kq2mfa4" }],
+  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The execution id" },
   async run(context, { values, operands }) {
     await using reached = await reach(context, values, "with-journal")
     return await eachExecution(context, reached.client, operands, async (client, id) => {

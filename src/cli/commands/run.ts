@@ -12,18 +12,21 @@ import { EarlySignals } from "../terminal/interrupts.ts"
 export const runCommand = command({
   usage: ["run [OPTIONS] [--] COMMAND [ARGUMENT…]", "run [OPTIONS] --shell 'COMMAND LINE'"],
   about: `\
-Runs the command with its output here, byte for byte, and exits as it does: its own exit
-code, 128+N when signal N ended it, 124 after a timeout, 130 when it was canceled, 126 or
-127 when it cannot be run, 125 when cc-executor itself failed.
+Runs the command, shows its output here byte for byte, and exits as it does: with its exit code,
+128+N if signal N ended it, 124 after a timeout, 130 if it was canceled, 126 or 127 if it cannot
+be run, 125 if cc-executor itself failed.
 
-Ctrl-C cancels the command; a second Ctrl-C leaves it running and says how to come back.
-With -t every key goes to the command, and Ctrl-P Ctrl-Q leaves it running. What is piped
-in is passed on. A local service gets this shell's directory and environment.`,
+Ctrl-C cancels the command; a second Ctrl-C leaves it running and says how to return to it. With
+-t every key goes to the command, and Ctrl-P Ctrl-Q detaches. Piped input is forwarded. On the
+local service, the command gets this shell's directory and environment.`,
   options: runOptions,
   examples: [
-    { about: "run, watch, and exit as make does", command: "cc-executor run -- make -j8 test" },
     {
-      about: "start in the background and remember its id",
+      about: "run make, show its output, and exit with its exit code",
+      command: "cc-executor run -- make -j8 test",
+    },
+    {
+      about: "start in the background and keep the id",
       command: "id=$(cc-executor run -d --timeout 2h -- ./nightly.sh)",
     },
     { about: "run on a terminal", command: "cc-executor run -t -- htop" },

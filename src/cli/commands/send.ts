@@ -9,16 +9,16 @@ import { UsageFailure } from "../failure.ts"
 
 const options = {
   end: { type: "boolean", about: "close its standard input afterwards" },
-  "no-newline": { type: "boolean", short: "n", about: "send the text without a line end" },
+  "no-newline": { type: "boolean", short: "n", about: "send the text without a newline" },
   ...addressOptions,
 } as const satisfies OptionTable
 
 export const sendCommand = command({
   usage: ["send [OPTIONS] ID TEXT…", "send [OPTIONS] ID -", "send --end ID"],
   about: `\
-Comes back when the command's pipe has taken everything. Texts are joined by spaces and get
-a line end; - sends this program's own standard input as it is. The execution must have been
-started with an open standard input: \`run -i\`, \`run -t\` or a pipe.`,
+Returns when the command's pipe has taken everything. Texts are joined by spaces and get a
+newline; - sends this program's own standard input unchanged. The execution must have been started
+with an open standard input: \`run -i\`, \`run -t\` or a pipe.`,
   options,
   examples: [
     { about: "answer a question", command: "cc-executor send 7kq2mfa4 yes" },
@@ -27,7 +27,7 @@ started with an open standard input: \`run -i\`, \`run -t\` or a pipe.`,
   operands: {
     atLeast: 1,
     atMost: Number.POSITIVE_INFINITY,
-    what: "The id of an execution",
+    what: "The execution id",
   },
   run: send,
 })
@@ -36,7 +36,7 @@ async function send(context: Context, args: Arguments<typeof options>): Promise<
   const [id = "", ...texts] = args.operands
   const { end = false, "no-newline": noNewline = false } = args.values
   if (texts.length === 0 && !end) {
-    throw new UsageFailure("There is nothing to send: give a text, - for standard input, or --end.")
+    throw new UsageFailure("Nothing to send: give a text, - for standard input, or --end.")
   }
   await using reached = await reach(context, args.values, "with-journal")
   const { client } = reached

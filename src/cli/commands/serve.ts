@@ -14,14 +14,14 @@ export const serveCommand: Command = {
   help: {
     usage: ["serve [OPTIONS]"],
     about: `\
-Runs until it gets SIGTERM or SIGINT; then every execution is stopped and gets its receipt. A
-second signal skips the grace. Every option has a variable, named after it: --log-level is
-CC_EXECUTOR_LOG_LEVEL. Where a command line finds no service, it starts one by itself.`,
+Runs until SIGTERM or SIGINT, then stops every execution with a receipt. A second signal skips the
+grace period. Every option has a variable: --log-level is CC_EXECUTOR_LOG_LEVEL. Other commands
+start a service by themselves if none is running.`,
     options: { ...settingOptions(), ...helpOption },
     examples: [
       { about: "on ws://127.0.0.1:8003/ws/mcp", command: "cc-executor serve" },
       {
-        about: "on a unix socket only, with two hours at most for an execution",
+        about: "on a unix socket only, with a timeout of two hours",
         command: "cc-executor serve --port none --timeout 2h",
       },
     ],
@@ -81,7 +81,7 @@ function readFlags(argv: readonly string[]): Record<string, string | true> {
   // What follows a flag that does not exist was meant as its value.
   const allKnown = Object.keys(flags).every((name) => Object.hasOwn(options, name))
   if (extra.length === 0 || !allKnown) return flags
-  throw new UsageFailure(`There is an argument too many: ${extra.join(" ")}.`)
+  throw new UsageFailure(`Unexpected argument: ${extra.join(" ")}.`)
 }
 
 function logDestination(config: Config): LogDestination {

@@ -11,18 +11,18 @@ export const signalCommand = command({
   about: "SIGNAL is a name, with or without SIG, or a number.",
   options: addressOptions,
   examples: [
-    { about: "let a server read its configuration", command: "cc-executor signal HUP 7kq2mfa4" },
+    { about: "make a server reload its configuration", command: "cc-executor signal HUP 7kq2mfa4" },
     { about: "the same by number", command: "cc-executor signal 1 7kq2mfa4" },
   ],
   operands: {
     atLeast: 2,
     atMost: Number.POSITIVE_INFINITY,
-    what: "A signal or the id of an execution",
+    what: "A signal or an execution id",
   },
   async run(context, { values, operands }) {
     const [signal = "", ...ids] = operands
     if (signalNumber(signal) === null) {
-      throw new UsageFailure(`There is no signal ${signal}: give TERM, SIGTERM or 15.`)
+      throw new UsageFailure(`Unknown signal: ${signal}. Use for example TERM, SIGTERM or 15.`)
     }
     await using reached = await reach(context, values, "with-journal")
     return await eachExecution(context, reached.client, ids, async (client, id) => {

@@ -9,18 +9,22 @@ import { spin } from "../terminal/spinner.ts"
 import { durationOption } from "../time.ts"
 
 const options = {
-  now: { type: "boolean", about: "do not wait for executions to end by themselves: kill them" },
-  timeout: { type: "string", value: "TIME", about: "how long to wait for the end (default 30s)" },
+  now: { type: "boolean", about: "kill executions instead of letting them shut down" },
+  timeout: {
+    type: "string",
+    value: "TIME",
+    about: "how long to wait for the service to end (default 30s)",
+  },
   "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
 } as const satisfies OptionTable
 
 export const stopCommand = command({
   usage: ["stop [OPTIONS]"],
   about:
-    "Executions are stopped first and get their receipts. A later `run` starts the service again.",
+    "Executions are stopped first and get their receipts. The next `run` starts a new service.",
   options,
   examples: [
-    { about: "end the service in an orderly way", command: "cc-executor stop" },
+    { about: "end the service gracefully", command: "cc-executor stop" },
     { about: "end it quickly", command: "cc-executor stop --now" },
   ],
   operands: { atLeast: 0, atMost: 0, what: "" },
@@ -69,7 +73,9 @@ function terminate({ pid }: RunningKeeper): void {
     process.kill(pid, "SIGTERM")
   } catch (error) {
     if (isErrno(error, "EPERM")) {
-      throw new CommandFailure(`The service (pid ${pid}) belongs to another user. Ask that one.`)
+      throw new CommandFailure(
+        `The service (pid ${pid}) belongs to another user. Run this as that user, or as root.`,
+      )
     }
     if (!isErrno(error, "ESRCH")) throw error // it ended this very moment
   }

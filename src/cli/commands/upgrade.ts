@@ -15,7 +15,7 @@ import { CommandFailure } from "../failure.ts"
 import { spin } from "../terminal/spinner.ts"
 
 const options = {
-  to: { type: "string", value: "FILE", about: "the program to change to (default: this one)" },
+  to: { type: "string", value: "FILE", about: "the program to upgrade to (default: this one)" },
   json: { type: "boolean", about: "one JSON document" },
   "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
 } as const satisfies OptionTable
@@ -27,14 +27,17 @@ const silenceMs = 60_000
 export const upgradeCommand = command({
   usage: ["upgrade [OPTIONS]"],
   about: `\
-Hands the running service over to this program, or another, without ending anything: executions,
-their terminals and those that wait go on, under the same pid. Clients are disconnected for a
-moment, come back by themselves, and miss nothing. Where the new program cannot take over, the old
-one goes on, and this says why.`,
+Upgrades the running service to this program, or another, without ending anything: executions,
+their terminals and the queue continue under the same pid. Clients are disconnected for a moment,
+reconnect by themselves, and miss nothing. If the new program cannot take over, the old one
+continues, and this says why.`,
   options,
   examples: [
-    { about: "after this file was replaced by a newer one", command: "cc-executor upgrade" },
-    { about: "to a program elsewhere", command: "cc-executor upgrade --to ./cc-executor-next" },
+    { about: "after replacing this program with a newer one", command: "cc-executor upgrade" },
+    {
+      about: "to a program in another place",
+      command: "cc-executor upgrade --to ./cc-executor-next",
+    },
   ],
   operands: { atLeast: 0, atMost: 0, what: "" },
   async run(context, { values }) {
@@ -61,7 +64,7 @@ async function upgrade(
   keeper: RunningKeeper,
   program: string[],
 ): Promise<Done> {
-  await using _spinner = spin(context, "handing the service over…", 0)
+  await using _spinner = spin(context, "upgrading the service…", 0)
   using _lock = await upgradeLock(paths.upgradeLock)
   return await askAndWait(new UpgradeFiles(paths.directory), keeper, program)
 }
@@ -74,7 +77,7 @@ async function upgradeLock(path: string): Promise<Disposable> {
     if (lock !== null) return lock
     if (performance.now() > deadlineMs) {
       const sinceS = silenceMs / 1000
-      throw new CommandFailure(`Another upgrade has been under way for ${sinceS} s. Try again.`)
+      throw new CommandFailure(`Another upgrade has been running for ${sinceS} s. Try again later.`)
     }
     await Bun.sleep(pollMs)
   }
@@ -88,7 +91,7 @@ async function askAndWait(
   const name = randomUUID()
   if (!files.ask({ upgrade: name, program })) {
     throw new CommandFailure(
-      "The state directory cannot be written, so nothing can be asked there.",
+      "The state directory cannot be written, so the service cannot be asked to upgrade.",
     )
   }
   if (!signalProcess(keeper, signalNumber("SIGUSR2") ?? 12)) throw notReached(keeper)
@@ -108,30 +111,30 @@ async function askAndWait(
 }
 
 function sentence({ from, to, pid, executions, queued, heldMs }: Done): string {
-  const change = from === to ? `begun anew as ${to}` : `upgraded from ${from} to ${to}`
-  const ran = executions === 1 ? "1 execution goes on" : `${executions} executions go on`
-  const waited = queued === 0 ? "" : `, ${queued} still wait`
-  const held = executions === 0 ? "" : `; output stood still for ${Math.round(heldMs)} ms`
+  const change = from === to ? `restarted in place as ${to}` : `upgraded from ${from} to ${to}`
+  const ran = executions === 1 ? "1 execution continues" : `${executions} executions continue`
+  const waited = queued === 0 ? "" : `, ${queued} still queued`
+  const held = executions === 0 ? "" : `; output paused ${Math.round(heldMs)} ms`
   return `The service (pid ${pid}) was ${change}: ${ran}${waited}${held}.`
 }
 
 function tooOld({ pid, version }: RunningKeeper): CommandFailure {
   return new CommandFailure(
-    `The service (pid ${pid}) is version ${version}, which cannot hand over. ` +
-      "End it with `cc-executor stop`, which ends its executions too, and start it again.",
+    `The service (pid ${pid}) is version ${version}, which cannot be upgraded in place. ` +
+      "Stop it with `cc-executor stop`, which also ends its executions, then start the new one.",
   )
 }
 
 function notReached({ pid }: RunningKeeper): CommandFailure {
   return new CommandFailure(
-    `The service (pid ${pid}) could not be told: it has ended, or belongs to another user.`,
+    `The service (pid ${pid}) could not be signaled: it has ended, or belongs to another user.`,
   )
 }
 
 function silent({ pid }: RunningKeeper, phase: UpgradeReport["phase"] | null): CommandFailure {
-  const since = phase === null ? "" : ` since it said "${phase}"`
+  const since = phase === null ? "" : ` since "${phase}"`
   return new CommandFailure(
-    `The service (pid ${pid}) has said nothing for ${silenceMs / 1000} s${since}. ` +
-      "Its log says what it does; `cc-executor doctor` says whether it answers.",
+    `The service (pid ${pid}) has reported nothing for ${silenceMs / 1000} s${since}. ` +
+      "See its log, or run `cc-executor doctor`.",
   )
 }

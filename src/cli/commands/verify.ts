@@ -14,12 +14,16 @@ import { type Verdict, verdictLines, verdictOf } from "../verify/verdict.ts"
 import { verifyFiles, verifyStored } from "../verify/verify-offline.ts"
 
 const options = {
-  contains: { type: "string", value: "TEXT", about: "a text that is claimed to be in the output" },
-  hash: { type: "string", value: "SHA256", about: "a claimed hash: chain, stdout or stderr" },
-  "public-key": { type: "string", value: "FILE", about: "the key in PEM that is to be trusted" },
-  receipt: { type: "string", value: "FILE", about: "a receipt that was kept, without a service" },
-  transcript: { type: "string", value: "DIR", about: "the transcript that receipt is about" },
-  offline: { type: "boolean", about: "read the files here even if a service runs" },
+  contains: { type: "string", value: "TEXT", about: "text that the output should contain" },
+  hash: {
+    type: "string",
+    value: "SHA256",
+    about: "the expected hash of the chain, stdout or stderr",
+  },
+  "public-key": { type: "string", value: "FILE", about: "the public key to trust (PEM)" },
+  receipt: { type: "string", value: "FILE", about: "a saved receipt; needs no service" },
+  transcript: { type: "string", value: "DIR", about: "the transcript that the receipt is about" },
+  offline: { type: "boolean", about: "read the local files even if a service is running" },
   json: { type: "boolean", about: "one JSON document" },
   ...addressOptions,
 } as const satisfies OptionTable
@@ -30,20 +34,20 @@ export const verifyCommand = command({
   usage: ["verify [OPTIONS] ID", "verify --receipt FILE [--transcript DIR] [--public-key FILE]"],
   about: `\
 Recomputes every hash of the transcript, checks the receipt's signature, and confirms or refutes
-what is claimed. Exits 0 when all of it holds, else 1. Asks the service, or reads the state
-directory itself when none runs.`,
+the claim. Exits with 0 if everything holds, otherwise with 1. Asks the service, or reads the state
+directory itself if none is running.`,
   options,
   examples: [
     {
-      about: "did it really say so?",
+      about: "does the output contain this text?",
       command: "cc-executor verify --contains 'all tests passed' 7kq2mfa4",
     },
     {
-      about: "years later, without a service",
+      about: "later, without a service",
       command: "cc-executor verify --receipt r.json --public-key key.pem",
     },
   ],
-  operands: { atLeast: 0, atMost: 1, what: "The id of an execution" },
+  operands: { atLeast: 0, atMost: 1, what: "The execution id" },
   run: verify,
 })
 
@@ -66,15 +70,16 @@ async function verdictFor(
   const address = addressOf(context, values)
   const keys = keysFor(values, address)
   if (values.receipt !== undefined) {
-    if (id !== undefined) throw new UsageFailure("--receipt says which execution: give no id.")
+    if (id !== undefined)
+      throw new UsageFailure("--receipt already names the execution: leave out the id.")
     return verifyFiles(readText(values.receipt), values.transcript, keys, claim)
   }
-  if (id === undefined) throw new UsageFailure("The id of an execution, or --receipt, is missing.")
-  if (values.transcript !== undefined) throw new UsageFailure("--transcript goes with --receipt.")
+  if (id === undefined) throw new UsageFailure("The execution id, or --receipt, is missing.")
+  if (values.transcript !== undefined) throw new UsageFailure("--transcript needs --receipt.")
   const reached = values.offline === true ? null : await tryReach(context, address, "never")
   if (reached === null) {
     if (address.kind === "local") return verifyStored(address.paths, id, keys, claim)
-    throw new UsageFailure("--offline is for a local service: leave --url out.")
+    throw new UsageFailure("--offline is for the local service: leave out --url.")
   }
   await using _reached = reached
   return await verifyOnline(reached, id, keys, claim)
@@ -117,7 +122,7 @@ async function verifyOnline(
   } catch (error) {
     const isEarly = error instanceof CallError && error.failure.reason === "WRONG_STATE"
     if (!isEarly) throw error
-    const why = "there is none before the end"
+    const why = "an execution gets one when it ends"
     return verdictOf(execution_id, transcript, { status: "unchecked", why })
   }
 }

@@ -18,7 +18,7 @@ export async function offerAt(typed: readonly string[]): Promise<Offer> {
   const isHelp = before[0] === "help"
   if (!current.startsWith("-")) {
     const candidates = nextWords(isHelp ? before.slice(1) : before)
-    if (before.length === 0) candidates.push({ value: "help", about: "say how a command is used" })
+    if (before.length === 0) candidates.push({ value: "help", about: "show the help of a command" })
     if (candidates.length > 0) return { kind: "candidates", candidates }
   }
   const found = isHelp ? null : findCommand(before)

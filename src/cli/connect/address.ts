@@ -23,11 +23,11 @@ export type RemoteAddress = {
 }
 
 export const addressOptions = {
-  url: { type: "string", value: "URL", about: "a remote service, else $CC_EXECUTOR_URL" },
+  url: { type: "string", value: "URL", about: "a remote service (default $CC_EXECUTOR_URL)" },
   "token-file": {
     type: "string",
     value: "FILE",
-    about: "the token for it, else $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE",
+    about: "its token (default $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE)",
   },
   "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
   ...clientTlsOptions,
@@ -43,18 +43,18 @@ type World = Pick<Context, "env" | "home">
 export function addressOf(context: World, values: AddressValues): Address {
   const { url, "token-file": tokenFile, "state-dir": stateDir } = values
   if (url !== undefined && stateDir !== undefined) {
-    throw new UsageFailure("--url and --state-dir name two services: give one of them.")
+    throw new UsageFailure("--url and --state-dir name two services: use only one.")
   }
   const variable = context.env[clientVariables.url] ?? ""
   const remote = url ?? (stateDir === undefined && variable !== "" ? variable : undefined)
   if (remote === undefined) {
     if (tokenFile === undefined) return { kind: "local", paths: statePaths(context, stateDir) }
-    throw new UsageFailure("--token-file goes with --url: the local service wants no token.")
+    throw new UsageFailure("--token-file needs --url: the local service needs no token.")
   }
   const address = socketUrl(remote)
   if (!address.ok) throw new UsageFailure(address.failure)
   if (!/^wss?:\/\//.test(address.value)) {
-    throw new UsageFailure(`"${remote}" is not an address of a service: give ws://host:8003.`)
+    throw new UsageFailure(`"${remote}" is not a service address: use for example ws://host:8003.`)
   }
   return {
     kind: "remote",

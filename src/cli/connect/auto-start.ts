@@ -53,7 +53,7 @@ async function existingAnswers(paths: StatePaths, deadlineMs: number): Promise<b
     if (performance.now() > deadlineMs) {
       throw new CommandFailure(
         `The service (pid ${keeper.pid}) does not answer on ${paths.socket}. ` +
-          "See its log; `cc-executor stop` ends it.",
+          "See its log, or end it with `cc-executor stop`.",
       )
     }
     await Bun.sleep(pollMs)
@@ -106,7 +106,7 @@ const shownLines = 10
 
 function lastWords(path: string, fromByte: number): string {
   const said = readFileSync(path).subarray(fromByte).toString("utf8").trim()
-  if (said === "") return `Its log ${path} says nothing; try \`cc-executor serve\`.`
+  if (said === "") return `Its log ${path} is empty; try \`cc-executor serve\`.`
   const lines = said.split("\n").slice(-shownLines)
-  return `The last it said, in ${path}:\n  ${lines.join("\n  ")}`
+  return `Its last log lines, from ${path}:\n  ${lines.join("\n  ")}`
 }

@@ -65,14 +65,12 @@ function checked(from: string, given: string): string {
   const text = given.trim()
   const isOneWord = /^[\x21-\x7e]+$/.test(text) && text.length <= mostCharacters
   if (!isOneWord) {
-    throw new CommandFailure(
-      `${from}: there is no token, which would be one word of plain letters.`,
-    )
+    throw new CommandFailure(`${from}: this is not a token. A token is a single word.`)
   }
   if (looksLikeToken(text) && readToken(text) === null) {
     throw new CommandFailure(
-      `${from}: the token is not whole, or a character in it was changed. Copy it again; ` +
-        "if that is impossible, `cc-executor token create` over there makes another.",
+      `${from}: the token is incomplete or mistyped. Copy it again, or create ` +
+        "another with `cc-executor token create` where the service runs.",
     )
   }
   return text

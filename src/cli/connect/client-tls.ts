@@ -19,17 +19,17 @@ export const clientTlsOptions = {
   "ca-file": {
     type: "string",
     value: "FILE",
-    about: `authorities to trust for wss://, else $${clientVariables.caFile}`,
+    about: `authorities to trust for wss:// (default $${clientVariables.caFile})`,
   },
   "client-cert": {
     type: "string",
     value: "FILE",
-    about: `a certificate to show, else $${clientVariables.clientCertFile}`,
+    about: `the client certificate (default $${clientVariables.clientCertFile})`,
   },
   "client-key": {
     type: "string",
     value: "FILE",
-    about: `its key, else $${clientVariables.clientKeyFile}`,
+    about: `its key (default $${clientVariables.clientKeyFile})`,
   },
 } as const satisfies OptionTable
 
@@ -44,9 +44,7 @@ export function readClientTls(env: Environment, values: ClientTlsValues): Client
   if (ca !== null) readCertificate(ca)
   if ((cert === null) !== (key === null)) {
     const [given, missing] = cert === null ? ["key", "cert"] : ["cert", "key"]
-    throw new UsageFailure(
-      `--client-${given} is of no use alone: give its --client-${missing} as well.`,
-    )
+    throw new UsageFailure(`--client-${given} also needs --client-${missing}.`)
   }
   if (cert !== null && key !== null) checkPair(cert, key)
   return {
@@ -80,9 +78,7 @@ function readPem(
 function checkPair(cert: Pem, key: Pem): void {
   const certificate = readCertificate(cert)
   if (certificate.checkPrivateKey(readKey(key))) return
-  throw new UsageFailure(
-    `${key.source}: ${key.path} is not the key of ${cert.path}: give the one it was made with.`,
-  )
+  throw new UsageFailure(`${key.source}: ${key.path} is not the key of ${cert.path}.`)
 }
 
 function readCertificate({ source, path, text }: Pem): X509Certificate {
@@ -90,7 +86,7 @@ function readCertificate({ source, path, text }: Pem): X509Certificate {
     return new X509Certificate(text)
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    throw new UsageFailure(`${source}: ${path} has no certificate in PEM form.`)
+    throw new UsageFailure(`${source}: ${path} contains no certificate in PEM form.`)
   }
 }
 
@@ -99,6 +95,8 @@ function readKey({ source, path, text }: Pem) {
     return createPrivateKey(text)
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    throw new UsageFailure(`${source}: ${path} has no private key in PEM form, or it is encrypted.`)
+    throw new UsageFailure(
+      `${source}: ${path} contains no private key in PEM form, or it is encrypted.`,
+    )
   }
 }

@@ -63,6 +63,6 @@ async function startFailure(context: Context, paths: StatePaths): Promise<LinkFa
 }
 
 function noService(isTransient: boolean): LinkFailure {
-  const why = "it has ended. The next request starts one again"
+  const why = "it has ended. The next request starts a new one"
   return { why, isTransient, hasAnswered: false }
 }

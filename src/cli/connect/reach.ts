@@ -57,7 +57,7 @@ export async function tryReach(
   if (client.ok) return reachedBy(client.client, address)
   throw new CommandFailure(
     `The service does not answer on ${paths.socket}: ${client.why}. ` +
-      "`cc-executor doctor` looks for the reason.",
+      "Run `cc-executor doctor` to find out why.",
   )
 }
 
@@ -132,8 +132,8 @@ function goneForGood(paths: StatePaths): () => boolean {
 class ServiceGoneError extends CommandFailure {
   constructor(paths: StatePaths) {
     super(
-      `The service that kept ${paths.directory} has ended. ` +
-        "`cc-executor ps -a` starts one again, and says what became of its executions.",
+      `The service for ${paths.directory} has ended. ` +
+        "Run `cc-executor ps -a` to start a new one and see what became of its executions.",
     )
   }
 }

@@ -21,14 +21,14 @@ export function reconnectNotice(context: Context): (state: ConnectionState) => v
         if (!wasConnected || timer !== null) return
         timer = setTimeout(() => {
           wasTold = true
-          say("the connection is gone, reconnecting…")
+          say("connection lost, reconnecting…")
         }, patienceMs)
         return
       case "connected":
       case "closed":
         if (timer !== null) clearTimeout(timer)
         timer = null
-        if (wasTold && state.kind === "connected") say("connected again")
+        if (wasTold && state.kind === "connected") say("reconnected")
         wasTold = false
         wasConnected = state.kind === "connected"
     }

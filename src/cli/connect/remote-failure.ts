@@ -25,7 +25,7 @@ export async function remoteFailure(
     const why = answer.kind === "nobody" ? answer.why : unopened.why
     return new CommandFailure(
       `No service answers at ${url}: ${why}. ` +
-        "Check the address, and that `cc-executor serve` runs there.",
+        "Check the address, and that `cc-executor serve` is running there.",
     )
   }
   // How often somebody may knock is a limit of its own: the second answer can be another one.
@@ -60,10 +60,10 @@ function wordsIn(body: string): string | null {
 
 function adviceOn(reason: Reason, { token }: RemoteAddress): string {
   if (reason === "UNAUTHORIZED" && token === null) {
-    return "Give it in CC_EXECUTOR_TOKEN, or in a file with --token-file."
+    return "Set CC_EXECUTOR_TOKEN, or use --token-file."
   }
   if (reason === "UNAUTHORIZED") {
-    return `This one came from ${token?.from}.`
+    return `The token came from ${token?.from}.`
   }
-  return reason === "RATE_LIMITED" ? "Wait a while before you try again." : ""
+  return reason === "RATE_LIMITED" ? "Wait a while, then try again." : ""
 }

@@ -33,7 +33,7 @@ function readJson(path: string): unknown {
     if (error instanceof SyntaxError || isErrno(error, "ENOENT", "ENOTDIR")) return undefined
     if (isErrno(error, "EACCES")) {
       throw new CommandFailure(
-        `${path} cannot be read: the state directory is another user's. ` +
+        `${path} cannot be read: the state directory belongs to another user. ` +
           "Run this as that user, or choose another directory with --state-dir.",
       )
     }

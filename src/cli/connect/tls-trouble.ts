@@ -19,7 +19,7 @@ export async function tlsTrouble(address: string, tls: ClientTls): Promise<strin
   const outcome = await shakeHands(url, { rejectUnauthorized: false })
   const isTls =
     outcome.kind !== "failed" || /CERTIFICATE_REQUIRED|HANDSHAKE_FAIL/.test(outcome.code)
-  return isTls ? `TLS is spoken there: use ${address.replace(/^ws:/, "wss:")}.` : null
+  return isTls ? `the service uses TLS: use ${address.replace(/^ws:/, "wss:")}.` : null
 }
 
 type Outcome =
@@ -66,10 +66,10 @@ function describe(outcome: Outcome, url: URL, tls: ClientTls): string | null {
 }
 
 const certificateRefused =
-  "it does not accept the client certificate: that may have expired, or be of an authority which " +
+  "it rejected the client certificate, which may have expired or be from an authority that " +
   "the service does not trust (its --tls-client-ca)."
 
-const wantsCertificate = "it wants a client certificate: give --client-cert and --client-key."
+const wantsCertificate = "it requires a client certificate: use --client-cert and --client-key."
 
 function describeFailure(code: string, names: string, url: URL, tls: ClientTls): string | null {
   switch (code) {
@@ -79,16 +79,16 @@ function describeFailure(code: string, names: string, url: URL, tls: ClientTls):
     case "SELF_SIGNED_CERT_IN_CHAIN":
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
       return tls.ca === undefined
-        ? "its certificate is of an authority that is not known here: give that with --ca-file."
-        : "its certificate is not of an authority in the given --ca-file."
+        ? "its certificate is from an unknown authority: name that authority's file with --ca-file."
+        : "its certificate is not from an authority in the given --ca-file."
     case "ERR_TLS_CERT_ALTNAME_INVALID":
-      return `its certificate is not for ${url.hostname}, but for ${names}.`
+      return `its certificate is for ${names}, not for ${url.hostname}.`
     case "CERT_HAS_EXPIRED":
       return "its certificate has expired: the service needs a new one (its --tls-cert)."
     case "CERT_NOT_YET_VALID":
-      return "its certificate is not valid yet: compare the clocks of both machines."
+      return "its certificate is not valid yet: check the clocks of both machines."
     case "ERR_SSL_WRONG_VERSION_NUMBER":
-      return `TLS is not spoken there: use ${url.href.replace(/^wss:/, "ws:")}.`
+      return `the service does not use TLS: use ${url.href.replace(/^wss:/, "ws:")}.`
     case "ERR_SSL_TLSV1_ALERT_CERTIFICATE_REQUIRED":
       return wantsCertificate
     case "ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE":

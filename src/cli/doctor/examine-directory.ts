@@ -29,26 +29,31 @@ function examineState(path: string): Finding {
   const name = "state directory"
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return examineParent(name, path)
-  if (!stat.isDirectory()) return fail(name, `${path} is not a directory`, "choose --state-dir")
+  if (!stat.isDirectory())
+    return fail(name, `${path} is not a directory`, "choose another --state-dir")
   const why = notWritable(path)
   if (why !== null) {
-    return fail(name, `${path} cannot be written (${why})`, `chown it, or choose --state-dir`)
+    return fail(
+      name,
+      `${path} cannot be written (${why})`,
+      `chown it, or choose another --state-dir`,
+    )
   }
   const uid = process.getuid?.() ?? stat.uid
   if (stat.uid !== uid) {
-    const text = `${path} belongs to uid ${stat.uid}, and this is uid ${uid}`
-    return warn(name, text, "run this, and the service, as its owner; or chown it")
+    const text = `${path} belongs to uid ${stat.uid}, but this is uid ${uid}`
+    return warn(name, text, "run this and the service as its owner, or chown it")
   }
   if ((stat.mode & 0o077) === 0) return ok(name, `${path}, ${modeOf(stat)}`)
-  return warn(name, `${path} is open to others, ${modeOf(stat)}`, `chmod 700 ${path}`)
+  return warn(name, `${path} is accessible to others, ${modeOf(stat)}`, `chmod 700 ${path}`)
 }
 
 /** It is made when it is needed, if it can be. */
 function examineParent(name: string, path: string): Finding {
   const parent = nearest(path)
   const why = notWritable(parent)
-  if (why === null) return ok(name, `${path}, not there yet`)
-  return fail(name, `${path} cannot be made below ${parent} (${why})`, "choose --state-dir")
+  if (why === null) return ok(name, `${path}, does not exist yet`)
+  return fail(name, `${path} cannot be created in ${parent} (${why})`, "choose another --state-dir")
 }
 
 function examineJournal(path: string): Finding[] {
@@ -68,18 +73,18 @@ function journalFinding(kind: JournalTrouble, message: string): Finding[] {
     case "missing":
       return []
     case "older":
-      return [warn("journal", message, "nothing is lost by it")]
+      return [warn("journal", message, "no data is lost")]
     case "newer":
-      return [fail("journal", message, "no service of this version starts with it")]
+      return [fail("journal", message, "this version of the service cannot start with it")]
     case "full":
-      return [fail("journal", message, "no service starts until then")]
+      return [fail("journal", message, "no service can start until this is fixed")]
     case "unusable":
       return [
         fail(
           "journal",
           message,
-          "end the service, keep a copy, and restore it from a backup; or move it away with " +
-            "journal.sqlite-wal and -shm: a service makes a new one, and knows nothing of before",
+          "stop the service, keep a copy, and restore it from a backup; or move it away with " +
+            "journal.sqlite-wal and -shm: the service then creates an empty one",
         ),
       ]
   }
@@ -96,18 +101,21 @@ function examineKey(path: string): Finding[] {
 
 function examineTokens(path: string, now: Date): Finding[] {
   const read = readTokenFile(path)
-  if (!read.ok) return [fail("tokens", read.failure.message, "until then no token is taken")]
+  if (!read.ok)
+    return [fail("tokens", read.failure.message, "no token is accepted until this is fixed")]
   if (read.value.length === 0) return []
   const good = read.value.filter((entry) => tokenState(entry, now) === "good").length
-  return [ok("tokens", `${path}, ${good} of ${read.value.length} are good`)]
+  return [ok("tokens", `${path}, ${good} of ${read.value.length} are valid`)]
 }
 
 function examineDisk(path: string): Finding {
   const { bavail, bsize } = statfsSync(nearest(path))
   const free = bavail * bsize
   const text = `${sizeText(free)} free`
-  if (free < noSpaceBytes) return fail("disk", text, "free space: executions end when it is full")
-  if (free < littleSpaceBytes) return warn("disk", text, "free some space, or `cc-executor prune`")
+  if (free < noSpaceBytes)
+    return fail("disk", text, "free space: executions are stopped when it is full")
+  if (free < littleSpaceBytes)
+    return warn("disk", text, "free some space, for example with `cc-executor prune`")
   return ok("disk", text)
 }
 

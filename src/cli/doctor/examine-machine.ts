@@ -31,7 +31,7 @@ function examineContainment(offer: ContainmentOffer): Finding {
     return warn(
       "containment",
       `best-effort: ${offer.why}`,
-      "works by process group, session and environment; delegate a cgroup for certainty",
+      "processes are tracked by group, session and environment; delegate a cgroup to be certain",
     )
   }
   return ok("containment", `cgroup${where}`)
@@ -40,12 +40,12 @@ function examineContainment(offer: ContainmentOffer): Finding {
 /** Which limits of one execution can be held here, and by what. */
 function examineHolders(holders: LimitsHeldBy): Finding {
   const kinds = [
-    { name: "memory", holder: holders.memoryBytes, rlimit: "each process by itself" },
+    { name: "memory", holder: holders.memoryBytes, rlimit: "per process" },
     { name: "cpu", holder: holders.cpus, rlimit: "" },
-    { name: "pids", holder: holders.pids, rlimit: "all of its user's count" },
+    { name: "pids", holder: holders.pids, rlimit: "per user" },
   ]
   const texts = kinds.map(({ name, holder, rlimit }) => {
-    if (holder === null) return `${name}: cannot be held`
+    if (holder === null) return `${name}: cannot be enforced`
     return holder === "rlimit" ? `${name}: by rlimit, ${rlimit}` : `${name}: by cgroup`
   })
   const text = [...texts, "output: by the service"].join("; ")
@@ -66,7 +66,7 @@ function examineShell(context: Context): Finding {
     return ok("shell", path)
   } catch (error) {
     const why = `${path} cannot be executed (${errnoOf(error)})`
-    return warn("shell", why, "command lines need one: install it, or choose another --shell")
+    return warn("shell", why, "command lines need a shell: install it, or choose another --shell")
   }
 }
 
@@ -80,7 +80,7 @@ function examineLimits(): Finding[] {
 function limitFinding(name: string, row: string, least: number, advice: string): Finding {
   const found = new RegExp(`^${row}\\s+(\\S+)\\s+(\\S+)`, "m").exec(readText("/proc/self/limits"))
   const [, soft = "unknown", hard = "unknown"] = found ?? []
-  const text = `${soft} (at most ${hard})`
+  const text = `${soft} (maximum ${hard})`
   return Number(soft) < least ? warn(name, text, advice) : ok(name, text)
 }
 
@@ -89,7 +89,7 @@ function examinePipes(): Finding[] {
   if (text === "") return []
   const bytes = Number(text)
   if (bytes >= wantedPipeBytes) return [ok("pipes", `up to ${sizeText(bytes)}`)]
-  const advice = `for speed: sysctl fs.pipe-max-size=${wantedPipeBytes}`
+  const advice = `for more speed: sysctl fs.pipe-max-size=${wantedPipeBytes}`
   return [warn("pipes", `only up to ${sizeText(bytes)}`, advice)]
 }
 

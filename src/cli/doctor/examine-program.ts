@@ -24,10 +24,10 @@ function examineSettings(context: Context): Finding[] {
   const problems = config.ok ? [] : config.failure
   const warnings = configWarnings(env)
   const findings = [
-    ...problems.map(({ message }) => fail("settings", message, "put the variable right")),
+    ...problems.map(({ message }) => fail("settings", message, "fix the variable")),
     ...warnings.map(({ message }) => warn("settings", message, "rename or unset the variable")),
   ]
-  return findings.length === 0 ? [ok("settings", "nothing wrong in the environment")] : findings
+  return findings.length === 0 ? [ok("settings", "the environment is valid")] : findings
 }
 
 /** What a service of this environment would run, and as whom. */
@@ -36,7 +36,7 @@ async function examinePolicy({ env, home, decide }: Context): Promise<Finding[]>
   if (!config.ok) return []
   const decision = await decide(config.value, { argv: ["true"] })
   if (!decision.ok) {
-    const advice = "a service would not start: put the file, or --policy-file, right"
+    const advice = "the service would not start: fix the file, or --policy-file"
     return [fail("policy", decision.failure, advice)]
   }
   const { policy, run_as: user, warnings } = decision.value
@@ -55,7 +55,7 @@ async function examineNamedFiles(context: Context): Promise<Finding[]> {
   const config = loadConfig({ flags: {}, env, home })
   if (!config.ok) return []
   const { problems, certificateExpiresAt } = await context.examineFiles(config.value)
-  const advice = "a service would not start: put the file, or the setting that names it, right"
+  const advice = "the service would not start: fix the file, or the setting that names it"
   return [
     ...problems.map((problem) => fail("files", problem, advice)),
     ...(certificateExpiresAt === null

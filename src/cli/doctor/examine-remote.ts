@@ -24,18 +24,20 @@ export async function examineRemote(context: Context): Promise<Finding[]> {
       case "nobody":
         return [fail(name, `${url} cannot be reached (${answer.why})`, "check $CC_EXECUTOR_URL")]
       case "silent":
-        return [fail(name, `${url} does not answer in ${answer.afterMs} ms`, "see its log")]
+        return [fail(name, `${url} does not answer within ${answer.afterMs} ms`, "see its log")]
     }
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
-    return [fail(name, error.message, "put the variable right")]
+    return [fail(name, error.message, "fix the variable")]
   }
 }
 
 function notReady(url: string, status: number, body: string): Finding[] {
   const reasons = unreadinessIn(body)
   if (reasons === null) {
-    return [fail(name, `${url} answers, but is no service (${status})`, "check $CC_EXECUTOR_URL")]
+    return [
+      fail(name, `${url} answers, but is not cc-executor (${status})`, "check $CC_EXECUTOR_URL"),
+    ]
   }
   return reasons.map((reason) => {
     const text = onOneLine(`${url} is not ready: ${reason.name}: ${reason.message}`)

@@ -12,7 +12,7 @@ import { type Finding, fail, ok, warn } from "./finding.ts"
 
 const answerMs = 2_000
 const clockToleranceMs = 60_000
-const asOwner = "run this as the user whose service it is"
+const asOwner = "run this as the service's user"
 
 /** The service of a state directory, as far as it runs; `port` is where one would listen. */
 export async function examineRunning(
@@ -21,7 +21,7 @@ export async function examineRunning(
   port: number | null,
 ): Promise<Finding[]> {
   // What is wrong with the directory is said where that is examined.
-  if (isHidden(paths.lock)) return [warn("service", "cannot be seen by this user", asOwner)]
+  if (isHidden(paths.lock)) return [warn("service", "not visible to this user", asOwner)]
   const keeper = runningKeeper(paths.lock)
   if (keeper === null) return [notRunning(paths), ...examinePort(port)]
   const answer = await askLocally(paths, "/readyz")
@@ -39,8 +39,8 @@ function askLocally(paths: StatePaths, path: string): Promise<Answer> {
 
 function notRunning({ lock, log }: StatePaths): Finding {
   if (!hasText(lock)) return ok("service", "not running; `cc-executor run` starts one")
-  const advice = `the next start ends and records what it left; why it died may be in ${log}`
-  return warn("service", "not running, and the last one was killed or crashed", advice)
+  const advice = `the next start cleans up and records what it left; see ${log} for the cause`
+  return warn("service", "not running; the last one was killed or crashed", advice)
 }
 
 /** An orderly end leaves the lock empty. */
@@ -65,8 +65,8 @@ function isHidden(path: string): boolean {
 function examinePort(port: number | null): Finding[] {
   if (port === null || port === 0) return []
   if (!listensOn(port)) return [ok("port", `${port} is free`)]
-  const advice = `choose another with --port, or find who has it: ss -ltnp 'sport = :${port}'`
-  return [warn("port", `${port} is taken, which \`cc-executor serve\` would want`, advice)]
+  const advice = `choose another with --port, or see who uses it: ss -ltnp 'sport = :${port}'`
+  return [warn("port", `${port} is in use, and \`cc-executor serve\` needs it`, advice)]
 }
 
 function examineAnswer(
@@ -78,7 +78,7 @@ function examineAnswer(
   const age = ageText(context.now().getTime() - Date.parse(keeper.startedAt))
   const facts = `pid ${keeper.pid}, version ${keeper.version}, for ${age}`
   const hasLog = statSync(log, { throwIfNoEntry: false }) !== undefined
-  const itsLog = hasLog ? log : "its log (journalctl, or where --log-file leads)"
+  const itsLog = hasLog ? log : "its log (journalctl, or the file of --log-file)"
   switch (answer.kind) {
     case "answer":
       if (keeper.version === context.build.version) {
@@ -87,19 +87,19 @@ function examineAnswer(
       return warn(
         "service",
         `running: ${facts}, while this program is version ${context.build.version}`,
-        "`cc-executor upgrade` hands its executions over to this one",
+        "run `cc-executor upgrade` to switch to this version; executions continue",
       )
     case "nobody":
       return fail(
         "service",
-        `${facts}; its gateway, which answers clients, is not there (${answer.why})`,
-        `it is started again by itself: look again, and for \`gateway ended\` in ${itsLog}`,
+        `${facts}; its gateway, which serves clients, does not answer (${answer.why})`,
+        `it restarts by itself: check again, and look for \`gateway ended\` in ${itsLog}`,
       )
     case "silent":
       return fail(
         "service",
         `${facts}, does not answer within ${answer.afterMs} ms`,
-        `a gateway that hangs is replaced after ten seconds: look again, then at ${itsLog}`,
+        `a gateway that hangs is replaced after ten seconds: check again, then see ${itsLog}`,
       )
   }
 }
@@ -109,7 +109,7 @@ function examineClock(context: Context, { startedAt }: RunningKeeper): Finding[]
   const aheadMs = Date.parse(startedAt) - context.now().getTime()
   if (aheadMs < clockToleranceMs) return []
   const text = `the service started ${ageText(aheadMs)} in the future: the clock was set back`
-  return [warn("clock", text, "set it right; tokens, certificates and retention depend on it")]
+  return [warn("clock", text, "correct it; tokens, certificates and retention depend on it")]
 }
 
 function reasonsIn(body: string): Finding[] {
@@ -145,13 +145,13 @@ async function summary(context: Context, paths: StatePaths): Promise<Finding[]> 
 const dayMs = 24 * 3_600_000
 const soonMs = 14 * dayMs
 const name = "certificate"
-const renew = "put a new one in place of --tls-cert and --tls-key; a running service takes it"
+const renew = "replace the files of --tls-cert and --tls-key; a running service loads them"
 
 /** Of TLS: when clients will refuse it. */
 export function examineCertificate(expiresAt: Date, now: Date): Finding {
   const leftMs = expiresAt.getTime() - now.getTime()
   const day = expiresAt.toISOString().slice(0, 10)
   if (leftMs <= 0) return fail(name, `expired on ${day}: clients refuse it`, renew)
-  const text = `good until ${day}, for ${Math.floor(leftMs / dayMs)} days`
+  const text = `valid until ${day}, for ${Math.floor(leftMs / dayMs)} days`
   return leftMs < soonMs ? warn(name, text, renew) : ok(name, text)
 }

@@ -41,10 +41,10 @@ export function endingNotice(completed: Completed): string | null {
     case "stopped":
       return stoppedNotice(id, completed)
     case "failed-to-start":
-      return `${id} could not be started: ${completed.reason ?? "nobody knows why"}`
+      return `${id} could not be started: ${completed.reason ?? "unknown reason"}`
     case "lost":
       return (
-        `${id} was lost: ${completed.reason ?? "nobody knows why"}. How it ended is not known; ` +
+        `${id} was lost: ${completed.reason ?? "unknown reason"}. How it ended is not known; ` +
         `\`cc-executor logs ${id}\` shows what it had written.`
       )
   }
@@ -53,17 +53,17 @@ export function endingNotice(completed: Completed): string | null {
 function stoppedNotice(id: string, completed: Completed): string {
   switch (completed.cause) {
     case "wall-timeout":
-      return `${id} was stopped: its time was up (--timeout).`
+      return `${id} was stopped: it reached its timeout (--timeout).`
     case "idle-timeout":
-      return `${id} was stopped: it was silent for too long (--idle-timeout).`
+      return `${id} was stopped: it had no input or output for too long (--idle-timeout).`
     case "output-limit":
-      return `${id} was stopped: it wrote more than it may.`
+      return `${id} was stopped: it exceeded its output limit.`
     case "out-of-memory":
-      return `${id} was stopped: it used more memory than it may.`
+      return `${id} was stopped: it exceeded its memory limit.`
     case "disk-full":
-      return `${id} was stopped: the service's disk is full. Free space, then run it again.`
+      return `${id} was stopped: the service's disk is full. Free some space, then run it again.`
     case "disconnected":
-      return `${id} was stopped: whoever drove it was gone for too long.`
+      return `${id} was stopped: its client was disconnected for too long.`
     case "shutdown":
       return `${id} was stopped: the service was shut down.`
     case "client":
@@ -77,5 +77,5 @@ export function survivorsNotice(completed: Pick<Completed, "survivors">): string
   const { survivors } = completed
   if (survivors.length === 0) return null
   const list = survivors.map(({ pid, command }) => `${pid} (${onOneLine(command)})`).join(", ")
-  return `these processes could not be ended and still run: ${list}`
+  return `these processes could not be killed and are still running: ${list}`
 }

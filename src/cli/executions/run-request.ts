@@ -98,7 +98,7 @@ function commandOf(values: RunValues, operands: readonly string[]) {
   }
   if (operands.length === 0) return { command: shell, shell: true }
   throw new UsageFailure(
-    `--shell takes the whole command line as one argument; "${operands.join(" ")}" is left over.`,
+    `--shell takes the whole command line as one argument. Unexpected: "${operands.join(" ")}".`,
   )
 }
 
@@ -147,7 +147,7 @@ function policyOf(text: string): BudgetPolicy {
   const policy = BudgetPolicy.safeParse(text)
   if (policy.success) return policy.data
   const allowed = BudgetPolicy.options.join(" or ")
-  throw new UsageFailure(`--budget-policy: "${text}" is not a policy: give ${allowed}.`)
+  throw new UsageFailure(`--budget-policy: "${text}" is not a policy: use ${allowed}.`)
 }
 
 function limitsOf(values: RunValues): RunRequest["limits"] {
@@ -163,5 +163,7 @@ function limitsOf(values: RunValues): RunRequest["limits"] {
 function cpusOption(text: string): number {
   const cpus = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0
   if (cpus > 0) return cpus
-  throw new UsageFailure(`--cpus: "${text}" is not a number of processors: give 0.5 or 2.`)
+  throw new UsageFailure(
+    `--cpus: "${text}" is not a number of processors: use for example 0.5 or 2.`,
+  )
 }

@@ -70,7 +70,7 @@ const claudeCode: McpClient = {
   },
   next: (_, scope) => [
     ...(scope === "project" ? ["Claude Code asks before it uses a project's servers."] : []),
-    "Start Claude Code again; `claude mcp list` or /mcp shows it.",
+    "Restart Claude Code; `claude mcp list` or /mcp shows it.",
   ],
 }
 
@@ -88,7 +88,7 @@ const claudeDesktop: McpClient = {
   transports: ["stdio"],
   token: null,
   entry: (connection, token) => plainEntry(connection, token, "url"),
-  next: () => ["Quit Claude Desktop and start it again; Settings, Developer shows it."],
+  next: () => ["Restart Claude Desktop; it is shown under Settings, Developer."],
 }
 
 const cursor: McpClient = {
@@ -104,7 +104,7 @@ const cursor: McpClient = {
     ...(connection.kind === "program" ? { type: "stdio" } : {}),
     ...plainEntry(connection, token, "url"),
   }),
-  next: () => ["Start Cursor again, and see that its settings, MCP, have it switched on."],
+  next: () => ["Restart Cursor, and check in its MCP settings that it is enabled."],
 }
 
 const vscodeInput = "cc-executor-token"
@@ -131,8 +131,8 @@ const vscode: McpClient = {
     ...plainEntry(connection, token, "url"),
   }),
   next: ({ needsVariable }) => [
-    ...(needsVariable ? ["VS Code asks for the token once, and keeps it safe."] : []),
-    "Run `MCP: List Servers` in VS Code, and start it there.",
+    ...(needsVariable ? ["VS Code asks for the token once and stores it securely."] : []),
+    "Run `MCP: List Servers` in VS Code to start it.",
   ],
 }
 
@@ -146,7 +146,7 @@ const windsurf: McpClient = {
   transports: ["stdio", "http"],
   token: envBraces,
   entry: (connection, token) => plainEntry(connection, token, "serverUrl"),
-  next: () => ["Refresh the MCP servers in Windsurf's Cascade panel, or start it again."],
+  next: () => ["Refresh the MCP servers in Windsurf's Cascade panel, or restart Windsurf."],
 }
 
 const zed: McpClient = {
@@ -162,7 +162,7 @@ const zed: McpClient = {
     ...plainEntry(connection, token, "url"),
     ...(connection.kind === "program" ? { env: {} } : {}),
   }),
-  next: () => ["Zed takes it at once; the Agent Panel's settings show it."],
+  next: () => ["Zed loads it at once; the Agent Panel's settings show it."],
 }
 
 const geminiCli: McpClient = {
@@ -178,7 +178,7 @@ const geminiCli: McpClient = {
   transports: ["stdio", "http"],
   token: dollarBraces,
   entry: (connection, token) => plainEntry(connection, token, "httpUrl"),
-  next: () => ["Start Gemini CLI again; /mcp shows it."],
+  next: () => ["Restart Gemini CLI; /mcp shows it."],
 }
 
 const codex: McpClient = {
@@ -202,8 +202,10 @@ const codex: McpClient = {
     return { url: connection.url, ...(needsVariable ? { bearer_token_env_var: token } : {}) }
   },
   next: (_, scope) => [
-    ...(scope === "project" ? ["Codex reads it in projects that it was told to trust."] : []),
-    "Start Codex again; /mcp shows it.",
+    ...(scope === "project"
+      ? ["Codex reads it only in projects that you have told it to trust."]
+      : []),
+    "Restart Codex; /mcp shows it.",
   ],
 }
 
@@ -221,7 +223,7 @@ const copilotCli: McpClient = {
     ...plainEntry(connection, token, "url"),
     tools: ["*"],
   }),
-  next: () => ["Start Copilot CLI again; /mcp show lists it."],
+  next: () => ["Restart Copilot CLI; /mcp show lists it."],
 }
 
 const kiro: McpClient = {
@@ -238,11 +240,13 @@ const kiro: McpClient = {
   token: dollarBraces,
   entry: (connection, token) => plainEntry(connection, token, "url"),
   next: (connection) => [
-    ...(connection.needsVariable ? [`Let Kiro use the variable ${tokenVariable}: it asks.`] : []),
-    ...(connection.kind === "address" && connection.url.startsWith("http:")
-      ? ["Kiro takes http:// from this machine only; from others use https://."]
+    ...(connection.needsVariable
+      ? [`Allow Kiro to use the variable ${tokenVariable} when it asks.`]
       : []),
-    "Kiro takes it at once; its MCP panel, or /mcp, shows it.",
+    ...(connection.kind === "address" && connection.url.startsWith("http:")
+      ? ["Kiro allows http:// on this machine only; elsewhere use https://."]
+      : []),
+    "Kiro loads it at once; its MCP panel, or /mcp, shows it.",
   ],
 }
 

@@ -31,7 +31,7 @@ export function readConfigFile(path: string): ConfigFile {
     const stat = statSync(target, { throwIfNoEntry: false }) ?? null
     if (stat === null) return { target, text: "", stat }
     if (!stat.isFile()) throw new CommandFailure(`${path} is not a file.`)
-    if (stat.size > mostBytes) throw new CommandFailure(`${path} is too large for settings.`)
+    if (stat.size > mostBytes) throw new CommandFailure(`${path} is too large for a settings file.`)
     return { target, text: textOf(path, target), stat }
   })
 }
@@ -43,7 +43,7 @@ function targetOf(path: string): string {
     if (stat === undefined || !stat.isSymbolicLink()) return target
     target = resolve(dirname(target), readlinkSync(target))
   }
-  throw new CommandFailure(`${path} is a link that leads nowhere.`)
+  throw new CommandFailure(`${path} is a broken symbolic link.`)
 }
 
 /** Bytes that are no text would not come back as they were. */
@@ -52,7 +52,7 @@ function textOf(path: string, target: string): string {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(target))
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw new CommandFailure(`${path} is not text in UTF-8; it is left as it is.`)
+    throw new CommandFailure(`${path} is not UTF-8 text; it was not changed.`)
   }
 }
 
@@ -73,8 +73,8 @@ export function writeConfigFile(
       // Clients write their files too, some of them often.
       if (readConfigFile(path).text === before) return
       throw new CommandFailure(
-        `${path} was changed by somebody else at this moment; it is left as it is. ` +
-          "Try again, best while the client is not running.",
+        `${path} is being changed by another program; it was not written. ` +
+          "Try again, preferably while the client is not running.",
       )
     }
     writeWhole(target, write, `${target}.cc-executor-new`)

@@ -37,7 +37,7 @@ export function connectionOf(
 function remoteOf(context: World, values: ConnectionValues): URL | null {
   const stateDir = values["state-dir"]
   if (values.url !== undefined && stateDir !== undefined) {
-    throw new UsageFailure("--url and --state-dir name two services: give one of them.")
+    throw new UsageFailure("--url and --state-dir name two services: use only one.")
   }
   const variable = stateDir === undefined ? (context.env[clientVariables.url] ?? "") : ""
   const given = values.url ?? (variable === "" ? null : variable)
@@ -47,13 +47,13 @@ function remoteOf(context: World, values: ConnectionValues): URL | null {
 function readUrl(text: string): URL {
   const url = URL.parse(text)
   if (url === null || !/^(?:ws|http)s?:$/.test(url.protocol)) {
-    throw new UsageFailure(`"${text}" is not an address of a service: give ws://host:8003.`)
+    throw new UsageFailure(`"${text}" is not a service address: use for example ws://host:8003.`)
   }
   // Not repeated in the message: it may be a password.
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw new UsageFailure(
-      "The URL has more in it than an address (a user, a password or a query), which would be " +
-        "written into a file. Give the address alone, and a token by --token-file.",
+      "The URL contains a user, a password or a query, which would be written into a file. " +
+        "Use the address alone, and --token-file for a token.",
     )
   }
   return url
@@ -87,7 +87,7 @@ function refuseRemoteOptions(values: ConnectionValues): void {
   const names = ["token-file", ...tlsNames] as const
   const given = names.find((name) => values[name] !== undefined)
   if (given === undefined) return
-  throw new UsageFailure(`--${given} goes with --url: the local service wants nothing of it.`)
+  throw new UsageFailure(`--${given} needs --url: the local service does not use it.`)
 }
 
 /** Clients start programs with few of their variables: where it is not the usual one, say so. */
@@ -140,7 +140,7 @@ function address(
   if (given !== undefined) {
     throw new UsageFailure(
       `--${given} is for --transport stdio, where cc-executor itself connects. With ${transport} ` +
-        `the client does, and takes a token from its variable ${clientVariables.token} alone.`,
+        `the client does, and reads the token only from its variable ${clientVariables.token}.`,
     )
   }
   const service = remote ?? usualUrl

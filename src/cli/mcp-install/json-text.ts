@@ -108,11 +108,11 @@ class Reader implements JSONVisitor {
 
   #message(error: string, at: number, length: number): string {
     const isOpenEnded = error === "UnexpectedEndOfString" && at + length === this.#text.length
-    if (isOpenEnded) return "a text has no end"
+    if (isOpenEnded) return "a string is not closed"
     // To the parser, 01 is two numbers.
     const isZeroAndMore = error === "CommaExpected" && /\d\d/.test(this.#text.slice(at - 1, at + 1))
-    if (isZeroAndMore || lexicalErrors.includes(error)) return "this is no value that JSON knows"
-    return `${this.#wanted} should stand there`
+    if (isZeroAndMore || lexicalErrors.includes(error)) return "this is not a JSON value"
+    return `expected ${this.#wanted}`
   }
 }
 

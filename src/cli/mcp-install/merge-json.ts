@@ -34,10 +34,10 @@ function mergeText(text: string, wanted: Wanted, options: MergeOptions): Merged 
   }
   const { root, comments, trailingCommas } = read.value
   if (comments.length + trailingCommas.length > 0 && !options.comments) {
-    const what = comments.length > 0 ? "comments" : "a comma too many"
-    return refused(`it has ${what}, and the client reads only plain JSON`)
+    const what = comments.length > 0 ? "comments" : "a trailing comma"
+    return refused(`it has ${what}, but the client reads only plain JSON`)
   }
-  if (root.type !== "object") return refused("it holds something else than an object")
+  if (root.type !== "object") return refused("it is not an object")
   const merged = withEntry(read.value, wanted, options.force)
   if (merged.kind === "refused" || merged.kind === "exists") return merged
   const asking = withInputs(text, merged, wanted.inputs)
@@ -49,7 +49,7 @@ function withEntry(read: JsonText, wanted: Wanted, force: boolean): Merged {
   const servers = only(read.root, wanted.root)
   if (servers === "twice") return refused(`it has the key "${wanted.root}" twice`)
   if (servers !== null && servers.type !== "object") {
-    return refused(`"${wanted.root}" holds something else than an object`)
+    return refused(`"${wanted.root}" is not an object`)
   }
   const old = servers === null ? null : only(servers, wanted.name)
   if (old === "twice") return refused(`it has the key "${wanted.name}" twice`)
@@ -58,7 +58,7 @@ function withEntry(read: JsonText, wanted: Wanted, force: boolean): Merged {
     if (!force) return { kind: "exists" }
     const end = old.offset + old.length
     if (read.comments.some((at) => at >= old.offset && at < end)) {
-      return refused(`its entry "${wanted.name}" has comments in it, which would be lost`)
+      return refused(`its entry "${wanted.name}" contains comments, which would be lost`)
     }
   }
   return { kind: "changed", text: withMember(read, [wanted.root, wanted.name], wanted.entry) }
@@ -72,7 +72,7 @@ function withInputs(before: string, merged: Merged, inputs: readonly Input[]): M
     const list = only(read.root, "inputs")
     if (list === "twice") return refused('it has the key "inputs" twice')
     if (list === null) text = withMember(read, ["inputs"], [input])
-    else if (list.type !== "array") return refused('"inputs" holds something else than a list')
+    else if (list.type !== "array") return refused('"inputs" is not a list')
     else if (!hasInput(list, input)) text = withElement(read, list, input)
   }
   return text === before ? { kind: "unchanged" } : { kind: "changed", text }

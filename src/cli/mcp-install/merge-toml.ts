@@ -16,20 +16,20 @@ export function mergeToml(text: string, wanted: Wanted, options: { force: boolea
   if (!read.ok) return refused(`it is not valid TOML: ${read.failure}`)
   const before = read.value
   const servers = Table.safeParse(before[wanted.root] ?? {})
-  if (!servers.success) return refused(`"${wanted.root}" holds something else than a table`)
+  if (!servers.success) return refused(`"${wanted.root}" is not a table`)
   const old = servers.data[wanted.name]
   if (old !== undefined && isSame(old, wanted.entry)) return { kind: "unchanged" }
   if (old !== undefined && !options.force) return { kind: "exists" }
   const kept = old === undefined ? text : withoutTable(text, wanted)
   if (kept === null) {
-    return refused(`its entry "${wanted.name}" has comments in it, which would be lost`)
+    return refused(`its entry "${wanted.name}" contains comments, which would be lost`)
   }
   const after = withTable(kept, tomlDocument(wanted))
   // Tables can be written in ways that do not go together with another one: what came out says.
   const expected = { ...before, [wanted.root]: { ...servers.data, [wanted.name]: wanted.entry } }
   const reread = readToml(after)
   if (reread.ok && isSame(reread.value, expected)) return { kind: "changed", text: after }
-  return refused(`the way it writes "${wanted.root}" leaves no room for another table`)
+  return refused(`its form of "${wanted.root}" does not allow another table`)
 }
 
 function readToml(text: string): Result<Record<string, unknown>, string> {

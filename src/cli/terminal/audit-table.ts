@@ -81,8 +81,8 @@ function whatText(entry: AuditEntry): string {
 type Recovered = Extract<AuditEntry, { event: "recovered" }>["what"]
 
 function recoveredText({ cut_bytes, set_aside }: Recovered): string {
-  if (set_aside === undefined) return `${cut_bytes} bytes after the last sound line were cut off`
-  return `${cut_bytes} bytes without a sound line were set aside as ${set_aside}`
+  if (set_aside === undefined) return `${cut_bytes} bytes after the last intact line were cut off`
+  return `${cut_bytes} bytes without an intact line were set aside as ${set_aside}`
 }
 
 function attemptText(attempt: Attempt): string {

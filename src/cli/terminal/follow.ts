@@ -46,8 +46,8 @@ export async function follow(
 }
 
 function detachedText(id: string, isCanceling: boolean): string {
-  const what = isCanceling ? "is still being canceled" : "goes on"
-  return `detached; ${id} ${what}. Come back with: cc-executor attach ${id}`
+  const what = isCanceling ? "is still being canceled" : "continues"
+  return `detached; ${id} ${what}. Reattach with: cc-executor attach ${id}`
 }
 
 class Follower {
@@ -125,7 +125,7 @@ class Follower {
     }
     const id = shortId(this.#execution.id)
     this.#inBackground(async () => {
-      await this.say(`canceling ${id}… (Ctrl-C again to detach and let it finish alone)`)
+      await this.say(`canceling ${id}… (press Ctrl-C again to detach)`)
       await this.#cancel()
     })
   }

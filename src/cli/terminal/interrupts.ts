@@ -67,11 +67,11 @@ export class EarlySignals implements Disposable {
   #took(signal: EndingSignal): void {
     this.taken.push(signal)
     if (this.taken.length === 1 && signal === "SIGINT") {
-      const text = "canceling as soon as it has started… (Ctrl-C again to give up)"
+      const text = "canceling as soon as it has started… (press Ctrl-C again to give up)"
       this.#context.stderr.write(`cc-executor: ${text}\n`).catch(() => undefined) // nobody looks
       return
     }
-    const message = "Given up before the service had answered. `cc-executor ps` shows what runs."
+    const message = "Gave up before the service answered. `cc-executor ps` shows what is running."
     this.#impatient.reject(new CommandFailure(message, 130))
   }
 }

@@ -15,7 +15,7 @@ export function checkReceipt(
   expected: { executionId: string | null; hashes: TranscriptHashes | null },
 ): CheckedReceipt {
   if (keys.trusted === null && keys.own === null) {
-    const why = "there is no key to check it with; give --public-key FILE"
+    const why = "there is no key to check it with; use --public-key FILE"
     return { check: { status: "unchecked", why }, receipt: null }
   }
   const verification = verifyReceipt(envelope, keys.trusted, keys.own)
@@ -23,10 +23,10 @@ export function checkReceipt(
   const { receipt, trust } = verification
   const { executionId, hashes } = expected
   if (executionId !== null && receipt.execution_id !== executionId) {
-    return invalid(`it is about another execution, ${receipt.execution_id}`)
+    return invalid(`it is for another execution, ${receipt.execution_id}`)
   }
   if (hashes !== null && !isSame(receipt.hashes, hashes)) {
-    return invalid("its hashes are not those of the journal")
+    return invalid("its hashes differ from those in the journal")
   }
   return { check: { status: trust, key: keyIdIn(envelope) }, receipt }
 }

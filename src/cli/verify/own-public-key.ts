@@ -11,7 +11,7 @@ export function ownPublicKey(receiptKeyPath: string): string | null {
     return createPublicKey(pem).export({ type: "spki", format: "pem" })
   } catch {
     // The parser's errors have no common kind, and all mean this.
-    throw new CommandFailure(`${receiptKeyPath} is not a key in PEM. Restore it from a backup.`)
+    throw new CommandFailure(`${receiptKeyPath} is not a PEM key. Restore it from a backup.`)
   }
 }
 

@@ -42,7 +42,7 @@ function transcriptLines(check: TranscriptCheck, claim: Claim): string[] {
     lines.push(`text        found in ${where.type} at byte ${where.sequence}, ${where.time}`)
   }
   if (claim.hash !== undefined && check.hash !== undefined) {
-    lines.push(`hash        is that of ${check.hash}`)
+    lines.push(`hash        matches ${check.hash}`)
   }
   if (isRefuted) lines.push(`claim       refuted${reason}`)
   return lines
@@ -51,9 +51,9 @@ function transcriptLines(check: TranscriptCheck, claim: Claim): string[] {
 function receiptText(receipt: ReceiptCheck): string {
   switch (receipt.status) {
     case "trusted":
-      return `valid, signed by the key you trust (${receipt.key})`
+      return `valid, signed by the trusted key ${receipt.key}`
     case "self-attested":
-      return `valid, self-attested by ${receipt.key}; --public-key FILE makes it trusted`
+      return `valid, signed by key ${receipt.key}; check that key with --public-key FILE`
     case "invalid":
       return `INVALID: ${receipt.why}`
     case "unchecked":

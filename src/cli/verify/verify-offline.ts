@@ -71,7 +71,7 @@ function findByPrefix(journal: JournalReader, prefix: string): ExecutionRecord {
     throw new CommandFailure(`Several executions begin with ${prefix}. Give more of the id.`)
   }
   const record = only === undefined ? null : journal.find(only)
-  if (record === null) throw new CommandFailure(`There is no execution "${prefix}".`)
+  if (record === null) throw new CommandFailure(`Unknown execution: "${prefix}".`)
   return record
 }
 

@@ -85,12 +85,12 @@ export function compileLinePattern(text: string): Result<LinePattern, string> {
   const tree = parsePattern(text, { hasAnchors: true })
   if (!tree.ok) return tree
   if (matchesNothing(tree.value)) {
-    return fail("it matches the empty text, which is in every line: make a part of it required")
+    return fail("it matches the empty text, and so every line: make a part of it required")
   }
   const size = sizeOf(tree.value)
   if (size > mostBytes) {
     const written = `it is ${size} bytes long with its repetitions written out`
-    return fail(`${written}; the most is ${mostBytes}`)
+    return fail(`${written}; the maximum is ${mostBytes}`)
   }
   const automaton = matchingAutomaton([tree.value])
   if ("kind" in automaton) return fail("it has too many optional parts or alternatives")

@@ -16,7 +16,7 @@ export function parsePattern(
 ): Result<PatternTree, string> {
   const source = new PatternText(text, hasAnchors)
   if (source.length > mostCharacters) {
-    return fail(`it has ${source.length} characters; the most is ${mostCharacters}`)
+    return fail(`it has ${source.length} characters; the maximum is ${mostCharacters}`)
   }
   try {
     const tree = readChoice(source, 0)
@@ -54,10 +54,14 @@ function readAtom(source: PatternText, depth: number): PatternTree {
       source.take(next)
       return { kind: "byte", set: oneByte(lineEnd) }
     }
-    throw source.problem(`\`${next}\` is no anchor here, a match may be anywhere: write \\${next}`)
+    throw source.problem(
+      `\`${next}\` is not an anchor here, since a match may be anywhere: write \\${next}`,
+    )
   }
   if (next === "{" || next === "*" || next === "+" || next === "?") {
-    throw source.problem(`\`${next}\` has nothing before it to repeat: write \\${next} for itself`)
+    throw source.problem(
+      `\`${next}\` has nothing to repeat before it: write \\${next} for the character itself`,
+    )
   }
   source.take(next)
   if (next === ".") return { kind: "byte", set: without(oneByte(lineEnd)) }
@@ -77,7 +81,7 @@ function readGroup(source: PatternText, depth: number): PatternTree {
   const opened = source.problem("this group is not closed: a `)` is missing")
   source.take("(")
   if (source.next === "?" && !source.take("?:")) {
-    throw source.problem("after `(?` only `:` is known, and `(?i)` at the very beginning")
+    throw source.problem("after `(?` only `:` is supported, and `(?i)` at the very beginning")
   }
   const inside = readChoice(source, depth + 1)
   if (!source.take(")")) throw opened
@@ -89,8 +93,8 @@ function readRepeated(source: PatternText, part: PatternTree): PatternTree {
   if (times === null) return part
   if (source.next === "?" || source.next === "+" || source.next === "*" || source.next === "{") {
     throw source.problem(
-      "two repetitions in a row, or a lazy one: all that matches is taken anyway; " +
-        "leave the second out, or put the first into a group",
+      "two repetitions in a row, or a lazy one: every match is taken anyway; " +
+        "leave out the second, or put the first into a group",
     )
   }
   return { kind: "repeat", part, ...times }

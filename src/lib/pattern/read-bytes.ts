@@ -50,10 +50,10 @@ export function readEscape(source: PatternText): ByteSet {
 function unknownEscape(name: string): string {
   if (/[1-9k]/.test(name)) return `\\${name}: a pattern cannot refer back to what it matched`
   if (/[bBAzZG]/.test(name)) {
-    return `\\${name} looks around, which is not known here: name the bytes that must be there`
+    return `\\${name} is a lookaround, which is not supported: write the bytes that must be there`
   }
   if (/[uUpP]/.test(name)) return `\\${name} is not known: write the character itself`
-  return `\\${name} means nothing here: write ${name}, or \\xHH for a byte`
+  return `\\${name} has no meaning here: write ${name}, or \\xHH for a byte`
 }
 
 /** `[…]`: single bytes, ranges, sets with names; with `^` all others. */
@@ -88,11 +88,11 @@ function readMember(source: PatternText): ByteSet {
   if (next === "") throw source.problem("a class is not closed: a `]` is missing")
   if (next === "\\") return readEscape(source)
   if (next === "[" && source.take("[:")) {
-    throw source.problem("[:names:] are not known: write \\d, \\w, \\s or a range")
+    throw source.problem("[:names:] are not supported: write \\d, \\w, \\s or a range")
   }
   if (!isAscii(next)) {
     throw source.problem(
-      `a class holds single bytes, and ${next} is several: write (?:${next}|…) instead`,
+      `a class contains single bytes, but ${next} is several: write (?:${next}|…) instead`,
     )
   }
   source.take(next)

@@ -93,7 +93,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
   function refuse(address: string, refused: Failure): Result<never, Failure> {
     const waitS = wrong.take(networkOf(address), options.monotonicMs())
     if (waitS === 0) return fail(refused)
-    const message = `Too many wrong tokens or tickets from ${address}: wait, then try a right one.`
+    const message = `Too many wrong tokens or tickets from ${address}: wait, then use a valid one.`
     return fail(failure("RATE_LIMITED", message, { retry_after: Math.ceil(waitS) }))
   }
 }
@@ -108,21 +108,21 @@ function readBearer(authorization: string): string | null {
 }
 
 const howTo =
-  "Send `Authorization: Bearer TOKEN`; whoever runs the service makes one with " +
+  "Send `Authorization: Bearer TOKEN`. The operator of the service creates one with " +
   "`cc-executor token create`."
-const another = "Whoever runs the service makes another one with `cc-executor token create`."
+const another = "The operator of the service creates a new one with `cc-executor token create`."
 
 const tokenNeeded = failure("UNAUTHORIZED", `This needs a token. ${howTo}`)
 const tokenNeededHere = failure(
   "UNAUTHORIZED",
-  "Here also the service's own user needs a token: --require-token was set, or an allow-list, " +
-    `under which what is run could come back by this port. ${howTo}`,
+  "Here even the service's own user needs a token: either --require-token is set, or an " +
+    `allow-list, under which commands could connect back to this port. ${howTo}`,
 )
-const notBearer = failure("UNAUTHORIZED", `The Authorization header is not understood. ${howTo}`)
+const notBearer = failure("UNAUTHORIZED", `The Authorization header is not valid. ${howTo}`)
 const badTicket = failure(
   "UNAUTHORIZED",
-  "The ticket is not valid: it lives for a minute and opens one connection. " +
-    "POST /tickets gives another one.",
+  "The ticket is not valid: a ticket opens one connection within a minute. " +
+    "Get a new one with POST /tickets.",
 )
 const badToken = {
   unknown: failure("UNAUTHORIZED", `The token is not valid. ${another}`),
@@ -131,7 +131,7 @@ const badToken = {
 }
 
 function otherUser(uid: number): Failure {
-  const message = `Another user of this machine (uid ${uid}) needs a token here. ${howTo}`
+  const message = `You are another user of this machine (uid ${uid}), so you need a token. ${howTo}`
   return failure("UNAUTHORIZED", message)
 }
 

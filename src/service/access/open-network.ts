@@ -13,10 +13,10 @@ export function openNetworkProblem(exposure: Exposure): string | null {
   const open = openHosts(exposure)
   if (open.length === 0 || exposure.hasTokens || exposure.asksForCertificates) return null
   return (
-    `${open.join(", ")} can be reached from other machines, and nobody there has a way to show ` +
-    "who they are. Make a token first (cc-executor token create --name NAME), name a file with " +
-    "one (--accept-token-file FILE), or ask for client certificates (--tls-client-ca FILE); to " +
-    "be reached from this machine only, leave out --host."
+    `${open.join(", ")} can be reached from other machines, but clients there could not ` +
+    "authenticate. Create a token (cc-executor token create --name NAME), name a file of tokens " +
+    "(--accept-token-file FILE), or require client certificates (--tls-client-ca FILE). To be " +
+    "reached from this machine only, leave out --host."
   )
 }
 
@@ -25,8 +25,8 @@ export function clearTextWarning(exposure: Exposure): string | null {
   const open = openHosts(exposure)
   if (open.length === 0 || exposure.speaksTls) return null
   return (
-    `On ${open.join(", ")} tokens, commands and output travel in clear text. Whoever can listen ` +
-    "on the way can use them: give --tls-cert and --tls-key."
+    `On ${open.join(", ")} tokens, commands and output travel in clear text, and anyone on ` +
+    "the network path can read them. Add --tls-cert and --tls-key."
   )
 }
 

@@ -34,7 +34,9 @@ export function originChecker({ allowedHosts, allowedOrigins }: KnownNames): Che
     const hostname = hostnameOf(host)
     // No page can be made to talk to a unix socket, and its clients say any Host.
     if (!isUnixSocket && (hostname === null || !isAllowedHost(hostname, trusted))) {
-      const message = `The service is not known as ${JSON.stringify(host)}. Use its own name.`
+      const message =
+        `The service is not known as ${JSON.stringify(host)}. ` +
+        "Use its own host name, or start it with --allowed-hosts."
       return fail(failure("FORBIDDEN", message))
     }
     if (origin === null) {
@@ -46,13 +48,13 @@ export function originChecker({ allowedHosts, allowedOrigins }: KnownNames): Che
     const isOwnPage = page !== null && page.host === host.toLowerCase()
     if (page !== null && (isOwnPage || allowedOrigins.includes(page.origin))) return ok(null)
     const message =
-      `Pages of ${JSON.stringify(origin)} may not use this service. ` +
-      "If they should, start it with --allowed-origins."
+      `Web pages from ${JSON.stringify(origin)} may not use this service. ` +
+      "To allow them, start it with --allowed-origins."
     return fail(failure("FORBIDDEN", message))
   }
 }
 
-const otherSite = failure("FORBIDDEN", "Pages of other sites may not use this service.")
+const otherSite = failure("FORBIDDEN", "Web pages from other sites may not use this service.")
 
 type Trusted = ReadonlySet<string | null>
 

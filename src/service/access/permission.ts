@@ -30,7 +30,7 @@ export function permit(caller: Caller, scope: Scope): Result<null, Failure> {
   if (caller.scopes.has(scope) || isAdmin(caller)) return ok(null)
   const has = [...caller.scopes].join(", ")
   const message =
-    `${caller.principal} may not do this: it needs the scope \`${scope}\`, and has ${has}. ` +
+    `${caller.principal} may not do this: it needs the scope \`${scope}\`, but has ${has}. ` +
     "Use a token with that scope."
   return fail(failure("FORBIDDEN", message, { scope }))
 }
@@ -41,7 +41,7 @@ export function isAdmin(caller: Caller): boolean {
 
 export const noLongerGood = failure(
   "UNAUTHORIZED",
-  "The token was revoked or has expired: connect again with another one.",
+  "The token was revoked or has expired: reconnect with another one.",
 )
 
 /** What a caller may not see does not exist for it. */

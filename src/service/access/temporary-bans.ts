@@ -25,7 +25,7 @@ export class TemporaryBans {
   check(caller: Caller): Result<null, Failure> {
     const leftMs = (this.#untilMs.get(keyOf(caller)) ?? 0) - this.#nowMs()
     if (leftMs <= 0) return ok(null)
-    const message = `${caller.principal} was cut off for sending too fast: wait, then reconnect.`
+    const message = `${caller.principal} was disconnected for sending too fast: wait, then retry.`
     return fail(failure("RATE_LIMITED", message, { retry_after: Math.ceil(leftMs / 1000) }))
   }
 }

@@ -82,7 +82,7 @@ export class AuditLog implements Audit, Disposable {
       return
     }
     if (this.#lost === null) return
-    this.#log.warn({ lines: this.#lost.count }, "audit lines are written again; some are lost")
+    this.#log.warn({ lines: this.#lost.count }, "audit lines can be written again; some were lost")
     this.#lost = null
   }
 
@@ -93,7 +93,7 @@ export class AuditLog implements Audit, Disposable {
     if (this.#isDirty) fs.fdatasync(current.fd, (error) => this.#reportWrite(error))
     this.#isDirty = false
     if (fs.fstatSync(current.fd).nlink > 0) return
-    this.#log.error({ file: current.file.path }, "the audit trail's file was removed")
+    this.#log.error({ file: current.file.path }, "the audit file was removed")
     fs.closeSync(current.fd)
     this.#current = null
   }
@@ -107,7 +107,7 @@ export class AuditLog implements Audit, Disposable {
 
   #tellCut({ bytes, setAside }: Cut): void {
     if (setAside === null) this.#log.warn({ bytes }, "the audit trail's unsound end is cut off")
-    else this.#log.error({ bytes, file: setAside }, "a damaged audit file is set aside")
+    else this.#log.error({ bytes, file: setAside }, "a damaged audit file was set aside")
     const aside = setAside === null ? {} : { set_aside: setAside }
     const what = { cut_bytes: bytes, ...aside }
     this.note({ event: "recovered", outcome: "happened", what })

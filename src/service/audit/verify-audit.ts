@@ -100,7 +100,7 @@ class Walk {
     if (line.number !== before.number + 1) return outOfOrder(before.number + 1, line.number)
     const isContinued = beginning === undefined || beginning.what.previous === before.hash
     if (!isContinued || hashOf(before.hash, line.body) !== line.hash) {
-      return "does not fit its hash and the line before: one of them was changed"
+      return "does not match its hash and the line before: one of them was changed"
     }
     this.#from ??= line.number
     if (beginning !== undefined) this.#keptFrom = beginning.what.kept_from
@@ -119,7 +119,7 @@ class Walk {
     return {
       file: oldest.name,
       line: 1,
-      why: `has nothing before it: ${missing} missing, and nothing tells why`,
+      why: `has nothing before it: ${missing} missing, and nothing says why`,
     }
   }
 
@@ -130,10 +130,10 @@ class Walk {
     const isGone = this.#from !== null && number < this.#from
     const isAhead = number > (this.#link?.number ?? 0)
     const why = isGone
-      ? `cannot be compared: line ${number} was noted, and is no longer kept`
+      ? `cannot be compared: line ${number} of the given head is no longer kept`
       : isAhead
-        ? `ends the trail before line ${number}, which was noted: lines were removed`
-        : `belongs to another trail: line ${number} had another hash when it was noted`
+        ? `ends the trail before line ${number} of the given head: lines were removed`
+        : `belongs to another trail: line ${number} has another hash in the given head`
     return { file, line: 0, why }
   }
 
@@ -142,15 +142,15 @@ class Walk {
     const [file] = this.#damaged
     if (file === undefined) return null
     const why =
-      "was set aside when the service started: no line in it is sound, what it held is missing; " +
-      "look at it, then move it elsewhere"
+      "was set aside when the service started: it has no intact line, and its contents are lost; " +
+      "examine it, then move it elsewhere"
     return { file, line: 0, why }
   }
 }
 
 function outOfOrder(expected: number, found: number): string {
   if (found > expected) return `is number ${found}: ${span(expected, found - 1)} missing before it`
-  return `is number ${found} where ${expected} belongs: a line was moved or inserted`
+  return `is number ${found} instead of ${expected}: a line was moved or inserted`
 }
 
 function span(first: number, last: number): string {

@@ -167,7 +167,7 @@ export class Keeper {
       case "SIGNAL": {
         const number = this.#ports.signalNumber(order.signal ?? "")
         if (number === null) {
-          return fail(failure("INVALID_PARAMS", `There is no signal ${order.signal}.`))
+          return fail(failure("INVALID_PARAMS", `Unknown signal: ${order.signal}.`))
         }
         const reached = supervision.steering.signal(number)
         return reached.ok
@@ -208,7 +208,7 @@ export class Keeper {
     const live = this.live.find(id)
     if (live !== null) {
       const { kind } = live.record.state
-      const message = `It is ${kind}: cancel it before it can be removed.`
+      const message = `It is ${kind}: cancel it before you remove it.`
       return fail(failure("WRONG_STATE", message, { state: kind }))
     }
     if (this.#ports.store.find(id) === null) return this.#notLive(id, "remove")

@@ -80,7 +80,7 @@ export function compileRedaction(
   const automaton = size > mostBytesOfAll ? null : buildAutomaton(trees)
   if (automaton === null || "kind" in automaton) {
     const why = `all patterns together are too large: ${size} bytes with repetitions written out`
-    return fail([{ pattern: patterns.length - 1, why: `${why}; the most is ${mostBytesOfAll}` }])
+    return fail([{ pattern: patterns.length - 1, why: `${why}; the maximum is ${mostBytesOfAll}` }])
   }
   return ok(new Redaction(automaton, patterns))
 }
@@ -89,19 +89,19 @@ function usablePattern(text: string): Result<PatternTree, string> {
   const tree = parsePattern(text)
   if (!tree.ok) return tree
   if (matchesNothing(tree.value)) {
-    return fail("it matches the empty text, which is everywhere: make a part of it required")
+    return fail("it matches the empty text, and so everything: make a part of it required")
   }
   const size = sizeOf(tree.value)
   if (size > mostBytesOfOne) {
     const written = `it is ${size} bytes long with its repetitions written out`
-    return fail(`${written}; the most is ${mostBytesOfOne}: repeat less, or without a bound`)
+    return fail(`${written}; the maximum is ${mostBytesOfOne}: repeat less, or without a bound`)
   }
   const automaton = buildAutomaton([tree.value])
   if (!("kind" in automaton)) return tree
   return fail(
     automaton.kind === "too-large"
-      ? "too many of its parts may follow each other: use fewer optional parts or alternatives"
-      : "it can go on without end before it is known to match, and so much cannot be held back: " +
+      ? "it has too many combinations: use fewer optional parts or alternatives"
+      : "it can grow without limit before a match is certain, and that much cannot be held back: " +
           "bound the repetition, as in a.{0,200}b instead of a.*b, or leave out what follows it",
   )
 }

@@ -57,7 +57,7 @@ export function openStateDirectory(
   if (!tryLock(lockFd)) {
     closeSync(lockFd)
     return fail(
-      `The state directory ${path} is held by another instance${holder(paths.lock)}. ` +
+      `The state directory ${path} is in use by another instance${holder(paths.lock)}. ` +
         "End that one with `cc-executor stop`, or choose another directory with --state-dir.",
     )
   }

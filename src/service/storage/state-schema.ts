@@ -28,8 +28,8 @@ function usableSchema(directory: string, version: string): Result<number, string
   if (schema <= stateSchema) return ok(schema)
   return fail(
     `The state directory ${directory} has version ${schema}, written by cc-executor ` +
-      `${written_by}, and this program (${version}) knows only up to ${stateSchema}. ` +
-      "Run the newer one, or choose another directory with --state-dir.",
+      `${written_by}, but this program (${version}) knows only up to ${stateSchema}. ` +
+      "Run the newer program, or choose another directory with --state-dir.",
   )
 }
 
@@ -60,7 +60,7 @@ function readSchema(path: string): Result<z.infer<typeof Schema>, string> {
 
 function unreadable(path: string): string {
   return (
-    `The file ${path}, which says what version the state directory has, cannot be understood. ` +
-    "If nothing newer has used this directory, remove the file; else restore it from a backup."
+    `The file ${path}, which holds the version of the state directory, is not valid. ` +
+    "If no newer version has used this directory, remove it; otherwise restore it from a backup."
   )
 }

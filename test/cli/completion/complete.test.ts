@@ -22,7 +22,7 @@ describe("the name of a command", () => {
     expect(lines).toContain("ps\tlist executions")
     expect(lines.filter((line) => line.startsWith("mcp\t"))).toHaveLength(1)
     expect(lines).toContain("token\tcreate, new, list, revoke")
-    expect(lines).toContain("help\tsay how a command is used")
+    expect(lines).toContain("help\tshow the help of a command")
   })
 
   test("may have two words, after `help` too", async () => {
@@ -46,7 +46,7 @@ describe("the name of a command", () => {
 
 describe("an option", () => {
   test("comes with what it does", async () => {
-    expect(await linesFor("ps", "-")).toContain("--watch\tgo on, with every change")
+    expect(await linesFor("ps", "-")).toContain("--watch\tkeep running, and show every change")
   })
 
   test("is not offered again, unless it may be given again", async () => {

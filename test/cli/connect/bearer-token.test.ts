@@ -44,10 +44,10 @@ describe("the token for a remote service", () => {
   })
 
   test.each([
-    ["half of one", token().slice(0, 40), "not whole"],
-    ["two words", "one two", "there is no token"],
-    ["a whole file of something", "x".repeat(5_000), "there is no token"],
-    ["a line break", "\n\n", "there is no token"],
+    ["half of one", token().slice(0, 40), "incomplete or mistyped"],
+    ["two words", "one two", "this is not a token"],
+    ["a whole file of something", "x".repeat(5_000), "this is not a token"],
+    ["a line break", "\n\n", "this is not a token"],
   ])("is refused here where it is %s, without a word of it", (_, text, message) => {
     const read = () => bearerToken({ CC_EXECUTOR_TOKEN: text }, undefined)?.read()
 

@@ -17,7 +17,7 @@ describe("a connection that is cut", () => {
     await until("it is told", () => context.stderr.text().includes("reconnecting…"))
     notice(connected)
 
-    expect(context.stderr.text()).toContain("connected again")
+    expect(context.stderr.text()).toContain("reconnected")
   })
 
   test("and comes back at once is not worth a word", async () => {

@@ -12,7 +12,7 @@ test("what a client has written meanwhile is not lost", () => {
   writeFileSync(path, '{ "newer": true }')
 
   expect(() => writeConfigFile(path, read, '{ "ours": true }', false)).toThrow(
-    "was changed by somebody else at this moment",
+    "is being changed by another program",
   )
   expect(readFileSync(path, "utf8")).toBe('{ "newer": true }')
   expect(readdirSync(folder.path)).toEqual(["settings.json"])

@@ -41,7 +41,7 @@ describe("a service elsewhere by stdio", () => {
     const refused = await at.install(argv, { CC_EXECUTOR_TOKEN: token })
 
     expect(refused).toMatchObject({ exitCode: 2, stdout: "" })
-    expect(refused.stderr).toContain("give --token-file")
+    expect(refused.stderr).toContain("use --token-file")
     expect(refused.stderr).not.toContain(token.slice(-20))
   })
 
@@ -118,7 +118,7 @@ describe("mcp install refuses", () => {
     const half = await at.install(["zed", "--url", "ws://h", "--token-file", "half"])
 
     expect(missing.stderr).toContain("cannot be read (ENOENT)")
-    expect(half.stderr).toContain("the token is not whole")
+    expect(half.stderr).toContain("the token is incomplete or mistyped")
   })
 })
 

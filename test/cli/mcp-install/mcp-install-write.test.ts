@@ -17,12 +17,12 @@ describe("mcp install --write", () => {
   test.each(mcpClients.map(({ name }) => [name]))("twice for %s changes once", async (client) => {
     using at = mcpHome()
     const first = await at.install([client, "--write"])
-    const path = /^Made (\S+):/.exec(first.stderr)?.[1] ?? ""
+    const path = /^Created (\S+):/.exec(first.stderr)?.[1] ?? ""
     const before = statSync(path)
     const again = await at.install([client, "--write"])
 
     expect([first.exitCode, again.exitCode]).toEqual([0, 0])
-    expect(again.stderr).toBe(`${path} has it already; nothing was changed.\n`)
+    expect(again.stderr).toBe(`${path} already has this entry; nothing was changed.\n`)
     expect(statSync(path)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs })
     expect(before.mode & 0o777).toBe(0o600)
   })
@@ -32,7 +32,7 @@ describe("mcp install --write", () => {
     const { stderr } = await at.install(["claude-code", "--write", "--scope", "project"])
 
     expect(statSync(at.file(".mcp.json")).mode & 0o777).toBe(0o644)
-    expect(stderr).toContain("of little use to others of the project")
+    expect(stderr).toContain("which others may not have")
     expect(existsSync(at.file(".claude.json"))).toBe(false)
   })
 
@@ -111,7 +111,7 @@ describe("mcp install --write", () => {
     const refused = await at.install([client, "--write"])
 
     expect(refused).toMatchObject({ exitCode: 1, stdout: "" })
-    expect(refused.stderr).toContain(`${path} is left as it is`)
+    expect(refused.stderr).toContain(`${path} was not changed`)
     expect(refused.stderr).toContain(why)
     expect(refused.stderr).toContain("/src/main.ts")
     expect(readFileSync(path, "utf8")).toBe(text)
@@ -130,9 +130,9 @@ describe("mcp install --write", () => {
     const loop = await at.install(["codex", "--write"])
     const blocked = await at.install(["gemini-cli", "--write"])
 
-    expect(bytes.stderr).toContain("is not text in UTF-8")
+    expect(bytes.stderr).toContain("is not UTF-8 text")
     expect(folder.stderr).toContain("is not a file")
-    expect(loop.stderr).toContain("is a link that leads nowhere")
+    expect(loop.stderr).toContain("is a broken symbolic link")
     expect(blocked.stderr).toContain("(ENOTDIR)")
     for (const { exitCode } of [bytes, folder, loop, blocked]) expect(exitCode).toBe(1)
     expect(readFileSync(at.file(".claude.json"))).toEqual(Buffer.from([0x7b, 0xff, 0x7d]))

@@ -60,7 +60,7 @@ describe("mcp install shows what a client needs", () => {
     const { stdout, stderr } = await at.install(argv, { CC_EXECUTOR_TOKEN: token })
 
     expect(JSON.parse(stdout)).toEqual({ mcpServers: { "cc-executor": entry } })
-    expect(stderr).toContain("must be started with the token in its variable CC_EXECUTOR_TOKEN")
+    expect(stderr).toContain("must be started with the token in the variable CC_EXECUTOR_TOKEN")
     expect(stdout + stderr).not.toContain(token.slice(-20))
   })
 

@@ -141,7 +141,7 @@ describe("an entry that is there already", () => {
 
     expect(mergeJson(commented, wanted, { ...careful, force: true })).toEqual({
       kind: "refused",
-      why: 'its entry "cc-executor" has comments in it, which would be lost',
+      why: 'its entry "cc-executor" contains comments, which would be lost',
     })
   })
 })
@@ -167,17 +167,17 @@ describe("questions to the user", () => {
 describe("a file is refused that", () => {
   test.each([
     ["{", "line 1, column 2"],
-    ['{\n  "a": 1\n  "b": 2 }', "line 3, column 3: a comma or } should stand there"],
-    ["{ a: 1 }", 'a key in "quotes" should stand there'],
-    ['{ "a": 01 }', "this is no value that JSON knows"],
-    ['{ "a": "\n" }', "this is no value that JSON knows"],
-    ['{ "a": "b }', "a text has no end"],
-    ['{ "a": yes }', "a value should stand there"],
-    ["{,}", 'a key in "quotes" should stand there'],
-    ["{} {}", "the end of the file should stand there"],
-    ["{ /* }", "should stand there"],
-    ["[]", "something else than an object"],
-    ['{ "mcpServers": [] }', '"mcpServers" holds something else than an object'],
+    ['{\n  "a": 1\n  "b": 2 }', "line 3, column 3: expected a comma or }"],
+    ["{ a: 1 }", 'expected a key in "quotes"'],
+    ['{ "a": 01 }', "this is not a JSON value"],
+    ['{ "a": "\n" }', "this is not a JSON value"],
+    ['{ "a": "b }', "a string is not closed"],
+    ['{ "a": yes }', "expected a value"],
+    ["{,}", 'expected a key in "quotes"'],
+    ["{} {}", "expected the end of the file"],
+    ["{ /* }", "expected a"],
+    ["[]", "is not an object"],
+    ['{ "mcpServers": [] }', '"mcpServers" is not an object'],
     ['{ "mcpServers": {}, "mcpServers": {} }', 'has the key "mcpServers" twice'],
     ['{ "mcpServers": { "cc-executor": 1, "cc-executor": 2 } }', "twice"],
   ])("reads %j", (text, why) => {
@@ -188,7 +188,7 @@ describe("a file is refused that", () => {
 
   test.each([
     ['{ "a": 1 } // no', "comments"],
-    ['{ "a": 1, }', "a comma too many"],
+    ['{ "a": 1, }', "a trailing comma"],
   ])("its client cannot read: %j", (text, what) => {
     const outcome = mergeJson(text, wanted, { ...careful, comments: false })
 

@@ -51,9 +51,9 @@ command = "x" # stays
   })
 
   test.each([
-    [`[mcp_servers.cc-executor]\n# why\ncommand = "/old"\n`, "has comments in it"],
-    [`mcp_servers = { cc-executor = { command = "/old" } }\n`, "leaves no room"],
-    [`[mcp_servers]\ncc-executor = { command = "/old" }\n`, "leaves no room"],
+    [`[mcp_servers.cc-executor]\n# why\ncommand = "/old"\n`, "contains comments"],
+    [`mcp_servers = { cc-executor = { command = "/old" } }\n`, "does not allow another table"],
+    [`[mcp_servers]\ncc-executor = { command = "/old" }\n`, "does not allow another table"],
   ])("is left alone in %j", (text, why) => {
     expect(mergeToml(text, wanted, { force: true })).toMatchObject({
       kind: "refused",
@@ -64,8 +64,8 @@ command = "x" # stays
 
 test.each([
   ["a = \n", "it is not valid TOML"],
-  ["mcp_servers = 1\n", "something else than a table"],
-  [`mcp_servers = { a = { command = "x" } }\n`, "leaves no room"],
+  ["mcp_servers = 1\n", "is not a table"],
+  [`mcp_servers = { a = { command = "x" } }\n`, "does not allow another table"],
 ])("%j is refused", (text, why) => {
   expect(mergeToml(text, wanted, { force: false })).toMatchObject({
     kind: "refused",

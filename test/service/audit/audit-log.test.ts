@@ -96,12 +96,10 @@ describe("a file that is full", () => {
     trail.audit.sync()
     trail.note(1)
 
-    expect(trail.log.events).toEqual(["the audit trail's file was removed"])
+    expect(trail.log.events).toEqual(["the audit file was removed"])
     expect(trail.events).toEqual(["file-began", "attempt"])
     const { fault } = verifyAudit(trail.directory)
-    expect(fault?.why).toBe(
-      "has nothing before it: lines 1 to 6 are missing, and nothing tells why",
-    )
+    expect(fault?.why).toBe("has nothing before it: lines 1 to 6 are missing, and nothing says why")
   })
 })
 
@@ -236,7 +234,7 @@ describe("a trail that is opened again", () => {
       event: "recovered",
       what: { cut_bytes: length, set_aside: basename(aside) },
     })
-    expect(trail.log.events).toEqual(["a damaged audit file is set aside"])
+    expect(trail.log.events).toEqual(["a damaged audit file was set aside"])
     const file = basename(aside)
     expect(verifyAudit(trail.directory)).toMatchObject({ verified: false, fault: { file } })
     rmSync(aside)
@@ -291,7 +289,7 @@ describe("a disk that is full", () => {
     expect(verifyAudit(directory).verified).toBe(true)
     expect(log.events).toEqual([
       "audit lines cannot be written",
-      "audit lines are written again; some are lost",
+      "audit lines can be written again; some were lost",
     ])
   })
 })

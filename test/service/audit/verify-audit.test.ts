@@ -116,7 +116,7 @@ describe("a trail that was changed", () => {
     const { fault } = verifyAudit(forged.directory, trail.audit.head)
 
     expect(verifyAudit(forged.directory).verified).toBe(true)
-    expect(fault?.why).toContain("had another hash when it was noted")
+    expect(fault?.why).toContain("has another hash in the given head")
   })
 })
 
@@ -149,7 +149,7 @@ describe("a trail whose end was cut off", () => {
     expect(verifyAudit(trail.directory).verified).toBe(true)
     const { fault } = verifyAudit(trail.directory, head)
     expect(fault?.why).toBe(
-      `ends the trail before line ${head.number}, which was noted: lines were removed`,
+      `ends the trail before line ${head.number} of the given head: lines were removed`,
     )
   })
 

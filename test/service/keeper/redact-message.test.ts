@@ -18,8 +18,8 @@ describe("a message that quotes what was sent", () => {
   test("has nothing left of a match that goes over line ends", () => {
     const sent = `${begin}\nMIIEvQ\r\n\tBADANB`
 
-    expect(redactMessage(`There is no execution ${JSON.stringify(sent)}.`, patterns())).toBe(
-      'There is no execution "[redacted:key]".',
+    expect(redactMessage(`Unknown execution: ${JSON.stringify(sent)}.`, patterns())).toBe(
+      'Unknown execution: "[redacted:key]".',
     )
   })
 

@@ -52,9 +52,9 @@ export function decideRetry(
       return outcome.status === 404 ? { kind: "unknown-session", otherwise: why } : fail(why)
     }
     case "accepted":
-      return fail(refusedBy(name, "it took the request, and gave no answer"))
+      return fail(refusedBy(name, "it accepted the request but did not answer"))
     case "unreadable":
-      return fail(problem("TARGET_UNREADABLE", `The answer of ${name} is lost: ${outcome.why}.`))
+      return fail(problem("TARGET_UNREADABLE", `The answer of ${name} was lost: ${outcome.why}.`))
   }
 }
 

@@ -113,7 +113,7 @@ async function readAnswer(
   if (body.text.trim() === "") return { kind: "accepted" }
   return (await passOn(body.text, events))
     ? { kind: "answered" }
-    : { kind: "unreadable", why: "what it answered is no answer to this request" }
+    : { kind: "unreadable", why: "its answer does not belong to this request" }
 }
 
 /** Whether the answer was among them. */
@@ -151,8 +151,8 @@ async function readEvents(
   }
   return broken(
     reader.isInside
-      ? "the stream of events ended in the middle of one"
-      : "the stream of events ended without the answer",
+      ? "the event stream ended in the middle of an event"
+      : "the event stream ended without an answer",
   )
 }
 

@@ -186,7 +186,7 @@ export class HttpTargetSession {
       {
         headers,
         message,
-        junk: (why) => log.warn({ target: target.name, why }, "target sent no message"),
+        junk: (why) => log.warn({ target: target.name, why }, "target sent an invalid message"),
       },
     )
   }

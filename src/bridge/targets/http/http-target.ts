@@ -87,7 +87,10 @@ export class HttpTarget implements BridgeTarget {
       this.#heldLength > 0 &&
       this.#heldLength + message.text.length > this.#settings.limits.waitingBytes
     const refused = isTooMuch
-      ? problem("TOO_MANY", "Too much waits for answers. Wait for some before you send more.")
+      ? problem(
+          "TOO_MANY",
+          "Too many requests are waiting for answers. Wait for some before you send more.",
+        )
       : this.#requests.refusal(message)
     if (refused !== null) return this.#client.deliver(problemAnswer(message.id, refused))
     const isCall = message.method === "tools/call"
@@ -130,7 +133,7 @@ export class HttpTarget implements BridgeTarget {
     const outcome = await this.#tried(message, signal)
     if (outcome.kind !== "accepted" && outcome.kind !== "answered") {
       const { target, log } = this.#settings
-      log.warn({ target: target.name, outcome: outcome.kind }, "target did not take a message")
+      log.warn({ target: target.name, outcome: outcome.kind }, "target did not accept a message")
     }
     if (isOpening) this.#session.listen()
   }
@@ -255,7 +258,7 @@ export class HttpTarget implements BridgeTarget {
     return exchange(sent, {
       headers: (headers) => this.#session.heard(message, headers),
       message: received,
-      junk: (why) => log.warn({ target: target.name, why }, "target sent no message"),
+      junk: (why) => log.warn({ target: target.name, why }, "target sent an invalid message"),
     })
   }
 

@@ -35,7 +35,7 @@ export async function connectWithRetry(
     const opened = await open(received, want)
     if (want.signal.aborted) {
       if (opened.ok) await opened.value.close()
-      return fail(() => problem("BRIDGE_ENDS", "The bridge ends. Connect to it again."))
+      return fail(() => problem("BRIDGE_ENDS", "The bridge is shutting down. Reconnect."))
     }
     if (opened.ok) return opened
     const { why, isTransient, hasAnswered } = opened.failure

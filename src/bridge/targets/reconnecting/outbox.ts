@@ -31,8 +31,8 @@ export class Outbox {
     if (isFull || this.#length + message.text.length > waitingBytes) {
       return problem(
         "TOO_MANY",
-        `${this.#messages.length} messages wait for the connection to the target, and more are ` +
-          "not kept. Wait for answers before you send more.",
+        `${this.#messages.length} messages are waiting for the connection to the target: that is ` +
+          "the limit. Wait for answers before you send more.",
       )
     }
     this.#messages.push(message)

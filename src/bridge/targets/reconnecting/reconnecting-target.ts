@@ -192,7 +192,7 @@ export class ReconnectingTarget implements BridgeTarget {
     const { target, log } = this.#settings
     for (const read of readMessages(text)) {
       if (!read.ok) {
-        log.warn({ target: target.name, why: read.failure.why }, "target sent no message")
+        log.warn({ target: target.name, why: read.failure.why }, "target sent an invalid message")
         continue
       }
       if (!this.#hasReceived) target.breaker.succeeded()
@@ -222,7 +222,7 @@ export class ReconnectingTarget implements BridgeTarget {
   async #askedByTarget(message: RequestMessage): Promise<void> {
     const most = this.#settings.limits.requests
     if (this.#asked.size >= most) {
-      const why = `The client has ${most} requests of this server to answer, and more are not kept.`
+      const why = `The client has ${most} unanswered requests from this server, which is the limit.`
       return this.#live?.send(problemAnswer(message.id, problem("TOO_MANY", why)).text)
     }
     this.#asked.set(message.key, message)
@@ -235,7 +235,7 @@ export class ReconnectingTarget implements BridgeTarget {
     if (isOwnKey(key)) return this.#restoration.answered(key, answer)
     const pending = this.#requests.get(key)
     if (pending === undefined) {
-      this.#settings.log.debug({}, "answer to a request that nobody waits for")
+      this.#settings.log.debug({}, "answer to an unknown request")
       return
     }
     this.#settings.target.learn(pending.request, answer)
@@ -287,7 +287,7 @@ export class ReconnectingTarget implements BridgeTarget {
 
 function aborted(signal: AbortSignal): Promise<LinkEnd> {
   const { promise, resolve } = Promise.withResolvers<LinkEnd>()
-  const end = () => resolve({ why: "the bridge ends", isTransient: false })
+  const end = () => resolve({ why: "the bridge is shutting down", isTransient: false })
   if (signal.aborted) end()
   else signal.addEventListener("abort", end, { once: true })
   return promise

@@ -53,6 +53,6 @@ export class Restoration {
 function troubleIn(answer: AnswerMessage | null): LinkEnd | null {
   if (answer === null) return { why: "it did not answer the handshake", isTransient: true }
   if (answer.error === null) return null
-  const why = `it would not open the session again: ${wordOf(answer.error["message"])}`
+  const why = `it refused to reopen the session: ${wordOf(answer.error["message"])}`
   return { why, isTransient: false }
 }

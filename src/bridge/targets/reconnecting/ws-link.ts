@@ -52,7 +52,7 @@ export async function openSocketLink(
 
   socket.addEventListener("open", () => {
     const speaksMcp = socket.protocol === mcpProtocol
-    const why = "it speaks no MCP over WebSocket there (it did not take the subprotocol mcp)"
+    const why = "it does not speak MCP over WebSocket (it did not accept the subprotocol mcp)"
     opening.resolve(speaksMcp ? null : { why, isTransient: false, hasAnswered: true })
     if (!speaksMcp) socket.close(1002)
   })
@@ -85,7 +85,7 @@ export async function openSocketLink(
     heardAtMs: () => heardAtMs,
     probe: () => socket.ping(),
     gone: () => {
-      end(`it has been silent, and did not answer a ping within ${pongMs / 1000} s`, true)
+      end(`it was silent and did not answer a ping within ${pongMs / 1000} s`, true)
       socket.terminate()
     },
   })

@@ -15,13 +15,21 @@ const defaultTtl = "90d"
 const longestTtl = "36500d"
 
 const options = {
-  name: { type: "string", value: "NAME", about: "in whose name its bearer acts; not unique" },
+  name: {
+    type: "string",
+    value: "NAME",
+    about: "the name its bearer is known by; need not be unique",
+  },
   scope: {
     type: "string",
     value: "LIST",
-    about: `what it allows, of ${Scope.options.join(",")} (default ${defaultScopes})`,
+    about: `what it allows: any of ${Scope.options.join(",")} (default ${defaultScopes})`,
   },
-  ttl: { type: "string", value: "TIME", about: `how long it is good, or none (${defaultTtl})` },
+  ttl: {
+    type: "string",
+    value: "TIME",
+    about: `how long it is valid, or none (default ${defaultTtl})`,
+  },
   json: { type: "boolean", about: "one JSON document, with the token in it" },
   ...tokenOptions,
 } as const satisfies OptionTable
@@ -31,20 +39,20 @@ type CreateValues = Arguments<typeof options>["values"]
 export const tokenCreateCommand = command({
   usage: ["token create --name NAME [OPTIONS]"],
   about: `\
-The token is shown this once, alone on standard output: only a hash of it is kept. A running
-service takes it at once. To replace one, make another of the same name, then revoke the first.
+Prints the token once, alone on standard output; only its hash is stored. A running service
+accepts it at once. To replace a token, create another with the same name, then revoke the first.
 
-execute starts commands, control steers them, read looks at them and their output, each for what
-the same name has started; metrics reads /metrics, for Prometheus; admin allows all of that for
-everybody's.`,
+Scopes: execute starts commands, control controls them, read shows them and their output, each for
+executions that the same name has started; metrics reads /metrics, for Prometheus; admin allows
+all of that for everyone's executions.`,
   options,
   examples: [
     {
-      about: "for a build machine, into a file that only you can read",
+      about: "for a build machine, in a file that only you can read",
       command: "(umask 077 && cc-executor token create --name ci > ci.token)",
     },
     {
-      about: "for somebody who only looks, for a day",
+      about: "read-only, for one day",
       command: "cc-executor token create --name guest --scope read --ttl 1d",
     },
   ],
@@ -70,11 +78,11 @@ async function create(context: Context, { values }: Arguments<typeof options>): 
 }
 
 function wantedOf(values: CreateValues): Wanted {
-  if (values.name === undefined) throw new UsageFailure("The --name of the token is missing.")
+  if (values.name === undefined) throw new UsageFailure("--name is missing: give the token a name.")
   const name = TokenName.safeParse(values.name)
   if (!name.success) {
     const why = name.error.issues.map(({ message }) => message).join("; ")
-    throw new UsageFailure(asSentence(`--name: "${values.name}" cannot be used: ${why}`))
+    throw new UsageFailure(asSentence(`--name: "${values.name}" is not valid: ${why}`))
   }
   return {
     name: name.data,
@@ -88,7 +96,7 @@ function scopesOf(text: string): Scope[] {
     const scope = Scope.safeParse(word.trim())
     if (scope.success) return scope.data
     const allowed = Scope.options.join(", ")
-    throw new UsageFailure(`--scope: "${word}" is not a scope: give some of ${allowed}.`)
+    throw new UsageFailure(`--scope: "${word}" is not a scope: use some of ${allowed}.`)
   })
   return inOrder(scopes)
 }
@@ -97,13 +105,13 @@ function ttlOf(text: string): number | null {
   if (text === "none") return null
   const ttlMs = durationOption("--ttl", text)
   if (ttlMs <= durationOption("--ttl", longestTtl)) return ttlMs
-  throw new UsageFailure(`--ttl: "${text}" is too long: give ${longestTtl} at most, or none.`)
+  throw new UsageFailure(`--ttl: "${text}" is too long: use at most ${longestTtl}, or none.`)
 }
 
 function explanation({ id, name, scopes, expires_at }: TokenView): string {
-  const until = expires_at === null ? "without an end" : `until ${expires_at}`
+  const until = expires_at === null ? "forever" : `until ${expires_at}`
   return `\
-Token ${id} for ${name} (${scopes.join(", ")}), good ${until}. It is not shown again.
+Token ${id} for ${name} (${scopes.join(", ")}), valid ${until}. It is not shown again.
 Use it: CC_EXECUTOR_TOKEN=… or --token-file FILE, with --url; as a header: Authorization: Bearer …
-Take it back: cc-executor token revoke ${id}`
+Revoke it: cc-executor token revoke ${id}`
 }

@@ -14,11 +14,11 @@ const options = {
 export const tokenListCommand = command({
   usage: ["token list [OPTIONS]"],
   about: `\
-Those that have expired or were revoked are shown, too, for 90 days at least. Nothing here helps
-to find out a token: only hashes of them are kept.`,
+Includes expired and revoked tokens for at least 90 days. Only hashes are kept, so the tokens
+themselves cannot be shown.`,
   options,
   examples: [
-    { about: "all of them, oldest first", command: "cc-executor token list" },
+    { about: "all tokens, oldest first", command: "cc-executor token list" },
     { about: "for programs", command: "cc-executor token list --json" },
   ],
   operands: { atLeast: 0, atMost: 0, what: "" },

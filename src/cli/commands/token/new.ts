@@ -7,10 +7,10 @@ const options = {} as const satisfies OptionTable
 export const tokenNewCommand = command({
   usage: ["token new"],
   about: `\
-The token is printed and kept nowhere: no service takes it until it stands in the file that the
-service was given with --accept-token-file, as a secret of a container does. That service heeds
-changes of the file at once: whoever is taken out of it is out. Where there is a state directory to
-keep it in, \`token create\` is the better way: it keeps only a hash.`,
+Prints a token and stores it nowhere. It becomes valid when you put it into the file that a
+service was given with --accept-token-file, such as a container secret. The service notices changes
+to that file at once: a token that is removed stops working. If you can write to the state
+directory, prefer \`token create\`, which stores only a hash.`,
   options,
   examples: [
     {

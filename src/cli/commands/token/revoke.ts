@@ -8,21 +8,21 @@ import { UsageFailure } from "../../failure.ts"
 import { changeOwnTokens, tokenOptions } from "./own-tokens.ts"
 
 const options = {
-  all: { type: "boolean", about: "every token there is" },
+  all: { type: "boolean", about: "every token" },
   ...tokenOptions,
 } as const satisfies OptionTable
 
 export const tokenRevokeCommand = command({
   usage: ["token revoke [OPTIONS] ID|NAME…", "token revoke --all"],
   about: `\
-A name stands for every token that carries it. A running service takes none of them from then on,
-and ends the sessions that were opened with them. It cannot be undone.`,
+A name stands for every token that has it. A running service refuses these tokens at once and
+closes the sessions that were opened with them. This cannot be undone.`,
   options,
   examples: [
     { about: "one token", command: "cc-executor token revoke q4mfa7kx2d" },
-    { about: "all that carry a name", command: "cc-executor token revoke ci" },
+    { about: "all tokens with this name", command: "cc-executor token revoke ci" },
   ],
-  operands: { atLeast: 0, atMost: Number.POSITIVE_INFINITY, what: "The id or name of a token" },
+  operands: { atLeast: 0, atMost: Number.POSITIVE_INFINITY, what: "The token's id or name" },
   run: revoke,
 })
 
@@ -30,9 +30,9 @@ async function revoke(context: Context, args: Arguments<typeof options>): Promis
   const { values, operands } = args
   const all = values.all === true
   if (all && operands.length > 0) {
-    throw new UsageFailure("--all and the name of a token contradict each other: give one.")
+    throw new UsageFailure("Use either --all or a token's id or name, not both.")
   }
-  if (!all && operands.length === 0) throw new UsageFailure("The id or name of a token is missing.")
+  if (!all && operands.length === 0) throw new UsageFailure("The token's id or name is missing.")
   const paths = statePaths(context, values["state-dir"])
   const now = context.now()
   const names = all ? null : operands.map(idIfToken)
@@ -53,8 +53,7 @@ async function tell(context: Context, revocation: Revocation): Promise<number> {
     ...revoked.map(({ id, name }) => `${id} (${name}) revoked`),
     ...alreadyRevoked.map(({ id, name, revokedAt }) => `${id} (${name}) was revoked ${revokedAt}`),
     ...unknown.map(
-      (word) =>
-        `cc-executor: There is no token ${word}. \`cc-executor token list\` shows all there are.`,
+      (word) => `cc-executor: Unknown token: ${word}. See \`cc-executor token list\`.`,
     ),
   ]
   for (const line of lines) await context.stderr.write(`${line}\n`)

@@ -63,7 +63,7 @@ function readOpened(
   const tokens = words.map(readToken).filter((token) => token !== null)
   if (tokens.length < words.length) {
     const which = words.findIndex((word) => readToken(word) === null) + 1
-    return fail(damaged(path, `word ${which} of ${words.length} is not a whole token`))
+    return fail(damaged(path, `word ${which} of ${words.length} is not a complete token`))
   }
   return ok(
     tokens.map(({ id, secret }) => ({
@@ -81,21 +81,21 @@ function readOpened(
 function unreadable(path: string, errno: string): TokenFileFailure {
   const user = process.geteuid?.() ?? "its own"
   const message =
-    `The tokens to accept, in ${path}, cannot be read (${errno}), so none of them is taken. ` +
-    `The service, which runs as user ${user}, must be able to read the file.`
+    `The tokens to accept, in ${path}, cannot be read (${errno}), so none of them is accepted. ` +
+    `Make the file readable for the service, which runs as user ${user}.`
   return { kind: "unreadable", message }
 }
 
 function exposed(path: string): TokenFileFailure {
   const message =
-    `The tokens to accept, in ${path}, can be written by everybody, so none of them is taken. ` +
-    `If nobody has changed them, run: chmod o-w ${path}.`
+    `The tokens to accept, in ${path}, can be written by everybody, so none of them is accepted. ` +
+    `If nobody has changed the file, run: chmod o-w ${path}.`
   return { kind: "exposed", message }
 }
 
 function damaged(path: string, why: string): TokenFileFailure {
   const message =
-    `The tokens to accept, in ${path}, cannot be used: ${why}. None of them is taken. ` +
-    "`cc-executor token new` makes one to put there."
+    `The tokens to accept, in ${path}, cannot be used: ${why}. None of them is accepted. ` +
+    "Create one to put there with `cc-executor token new`."
   return { kind: "damaged", message }
 }

@@ -72,14 +72,14 @@ function openLock(path: string): Result<number, TokenFileFailure> {
 
 function locked(path: string, limitMs: number): TokenFileFailure {
   const message =
-    `Somebody else has been changing the tokens for ${limitMs / 1000} s and holds ${path}. ` +
-    "Try again; `fuser` tells who it is."
+    `Another program has been changing the tokens for ${limitMs / 1000} s and holds ${path}. ` +
+    "Try again; `fuser` shows which one."
   return { kind: "locked", message }
 }
 
 function unusable(path: string, error: unknown): TokenFileFailure {
   const errno = errnoOf(error)
   if (errno === null) throw error
-  const message = `${path} cannot be opened (${errno}). Look at whom the directory belongs to.`
+  const message = `${path} cannot be opened (${errno}). Check who owns the directory.`
   return { kind: "unwritable", message }
 }

@@ -9,7 +9,7 @@ export const TokenName = z
   .string()
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-    "a name is up to 64 letters, digits, dots, dashes, underscores; the first a letter or digit",
+    "use up to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit",
   )
   .refine((name) => !reserved.test(name), "`local` and names beginning with `cert` are reserved")
 export type TokenName = z.infer<typeof TokenName>

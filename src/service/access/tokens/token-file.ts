@@ -69,7 +69,7 @@ function parse(text: string, path: string): Result<TokenEntry[], TokenFileFailur
   }
   const { tokens } = read.data
   const ids = new Set(tokens.map(({ id }) => id))
-  return ids.size === tokens.length ? ok(tokens) : fail(damaged(path, "an id is there twice"))
+  return ids.size === tokens.length ? ok(tokens) : fail(damaged(path, "an id is listed twice"))
 }
 
 /** Whole or not at all. Only the holder of the tokens' lock may call it. */
@@ -102,35 +102,36 @@ export function giveToOwner(file: number, directory: string): void {
 
 function exposed(path: string): TokenFileFailure {
   const message =
-    `The tokens in ${path} are open to others than the file's owner, so none of them is trusted. ` +
-    `If nobody could have changed it, run: chmod 600 ${path}; else remove it and make new tokens.`
+    `The tokens in ${path} are accessible to others than its owner, so none of them is trusted. ` +
+    `If nobody could have changed them, run: chmod 600 ${path}; otherwise remove the file and ` +
+    "create new tokens."
   return { kind: "exposed", message }
 }
 
 function foreign(path: string, uid: number): TokenFileFailure {
   const message =
     `The tokens in ${path} belong to user ${uid}, who could let anybody in, so none is trusted. ` +
-    "Remove the file and make new tokens, or chown it to the service's user."
+    "Remove the file and create new tokens, or chown it to the service's user."
   return { kind: "foreign", message }
 }
 
 function damaged(path: string, why: string): TokenFileFailure {
   const message =
-    `The tokens in ${path} cannot be understood: ${why}. ` +
-    "Restore the file from a backup, or remove it and make new tokens."
+    `The tokens in ${path} are not valid: ${why}. ` +
+    "Restore the file from a backup, or remove it and create new tokens."
   return { kind: "damaged", message }
 }
 
 function unreadable(path: string, errno: string): TokenFileFailure {
   const message =
     `The tokens in ${path} cannot be read (${errno}). ` +
-    "They are for the service's own user: run this as that user, or chown the file."
+    "They belong to the service's user: run this as that user, or chown the file."
   return { kind: "unreadable", message }
 }
 
 function unwritable(path: string, errno: string): TokenFileFailure {
   const message =
-    `The tokens in ${path} cannot be written (${errno}), and are as they were. ` +
-    "Look at the disk, and at whom the directory belongs to. Removing the file ends all tokens."
+    `The tokens in ${path} cannot be written (${errno}) and were not changed. ` +
+    "Check the disk, and who owns the directory. Removing the file revokes all tokens."
   return { kind: "unwritable", message }
 }

@@ -39,8 +39,8 @@ export function withToken(
   })
   if (kept.length < mostTokens) return ok({ tokens: [...kept, entry] })
   const message =
-    `There are ${kept.length} tokens, and ${mostTokens} is the most. Those that have expired or ` +
-    "were revoked count for 90 more days; let principals share a name instead of making more."
+    `There are ${kept.length} tokens, and the maximum is ${mostTokens}. Those that expired or ` +
+    "were revoked count for 90 more days; share tokens instead of creating more."
   return fail({ kind: "full", message })
 }
 

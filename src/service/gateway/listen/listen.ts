@@ -128,7 +128,7 @@ function tlsListener<Talk>(
   const server = serveOn({ host: "127.0.0.1", port: 0, patienceS }, handlers, (inner) => {
     const outer = tls?.peerOf(inner) ?? null
     if (outer === null) {
-      events.refused({ ...inner, kind: "stranger", why: "the port behind it was called directly" })
+      events.refused({ ...inner, kind: "stranger", why: "the internal port was called directly" })
       return null
     }
     const { address, port, local, subject } = outer
@@ -169,7 +169,7 @@ function serveOn<Talk>(
   })
 }
 
-const stranger = "This port is the service's own. Connect to the address it says it listens on.\n"
+const stranger = "This port is internal. Connect to the address that the service listens on.\n"
 
 function listenLocally<Talk>(where: { socketPath: string }, handlers: Handlers<Talk>): Disposable {
   // Only the holder of the state directory's lock comes here: a file that is there is a dead one's.
@@ -218,11 +218,11 @@ function explain(
   switch (code) {
     case "EADDRINUSE":
       return (
-        `${address} is taken by another program. ` +
+        `${address} is in use by another program. ` +
         "Choose another port with --port, or end that program."
       )
     case "EACCES":
-      return `${address} may not be used by this user. Choose a port above 1023 with --port.`
+      return `${address} is not permitted for this user. Choose a port above 1023 with --port.`
     case "EADDRNOTAVAIL":
       return `${address} is not an address of this machine. Choose another one with --host.`
     default:

@@ -37,7 +37,7 @@ export function createSocketGuard(
     if (isAdmin(caller)) return ok(null)
     const retry_after = connects.take(caller.principal, performance.now())
     if (retry_after === 0) return ok(null)
-    const message = `${caller.principal} connects too often: keep a connection, or wait.`
+    const message = `${caller.principal} connects too often: reuse a connection, or wait.`
     return fail(failure("RATE_LIMITED", message, { retry_after }))
   }
 
@@ -60,7 +60,7 @@ export function createSocketGuard(
     const slot = connections.acquire(caller.value.address)
     if (slot !== null) return ok({ caller: caller.value, connectionSlot: slot })
     const { maxConnectionsPerAddress: most } = settings
-    const message = `${caller.value.address} has ${most} connections already: close one first.`
+    const message = `${caller.value.address} has ${most} open connections already: close one first.`
     return fail(failure("RATE_LIMITED", message, { retry_after: 1 }))
   }
 }

@@ -36,8 +36,8 @@ export function readTlsMaterial(files: TlsFiles): Result<TlsMaterial, string> {
   const [own] = certificates.value
   if (!own.checkPrivateKey(privateKey.value)) {
     return fail(
-      `--tls-key ${files.key} does not belong to the first certificate in --tls-cert ` +
-        `${files.cert}: give the key it was made with, and put the service's own certificate ` +
+      `--tls-key ${files.key} does not match the first certificate in --tls-cert ` +
+        `${files.cert}: use its own key, and put the service's own certificate ` +
         "before its intermediates.",
     )
   }
@@ -59,7 +59,7 @@ function readPem(flag: string, path: string): Result<string, string> {
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === null) throw error
-    return fail(`${flag} ${path} cannot be read (${errno}): give a file that this user may read.`)
+    return fail(`${flag} ${path} cannot be read (${errno}): use a file that this user can read.`)
   }
 }
 
@@ -72,23 +72,25 @@ function certificatesIn(flag: string, path: string, pem: string): Result<Certifi
     if (first !== undefined) return ok([first, ...others])
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    return fail(`${flag} ${path} has a certificate that cannot be read: ${error.message}.`)
+    return fail(`${flag} ${path} contains an invalid certificate: ${error.message}.`)
   }
-  return fail(`${flag} ${path} has no certificate: give a PEM file, with BEGIN CERTIFICATE.`)
+  return fail(`${flag} ${path} contains no certificate: use a PEM file, with BEGIN CERTIFICATE.`)
 }
 
 function privateKeyIn(path: string, pem: string): Result<KeyObject, string> {
   if (/^(?:-----BEGIN ENCRYPTED|Proc-Type: 4,ENCRYPTED)/m.test(pem)) {
     return fail(
-      `--tls-key ${path} is encrypted, and nobody is there to type its passphrase: decrypt it ` +
-        `with \`openssl pkey -in ${path} -out NEW\`, and let only this user read NEW.`,
+      `--tls-key ${path} is encrypted, and the service cannot ask for the passphrase: decrypt it ` +
+        `with \`openssl pkey -in ${path} -out NEW\`, and make NEW readable for this user only.`,
     )
   }
   try {
     return ok(createPrivateKey(pem))
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    return fail(`--tls-key ${path} has no private key: give a PEM file, with BEGIN PRIVATE KEY.`)
+    return fail(
+      `--tls-key ${path} contains no private key: use a PEM file, with BEGIN PRIVATE KEY.`,
+    )
   }
 }
 
@@ -104,5 +106,5 @@ function readClientCa(path: string | null): Result<string | null, string> {
 function keyWarnings(path: string): string[] {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if ((mode & 0o077) === 0) return []
-  return [`--tls-key ${path} is open to others of this machine: \`chmod 600 ${path}\` helps`]
+  return [`--tls-key ${path} can be read by other users of this machine: run \`chmod 600 ${path}\``]
 }

@@ -56,13 +56,13 @@ export class TlsRotation implements Disposable {
   #take(read: Result<TlsMaterial, string>): void {
     const { log } = this.#options
     if (!read.ok) {
-      return log.error({ why: read.failure }, "tls certificate not replaced: the old one stays")
+      return log.error({ why: read.failure }, "tls certificate not replaced: keeping the old one")
     }
     if (isSame(read.value, this.#material)) return
     try {
       this.#options.use(read.value)
     } catch (error) {
-      return log.error({ err: error }, "tls certificate not replaced: the old one stays")
+      return log.error({ err: error }, "tls certificate not replaced: keeping the old one")
     }
     this.#material = read.value
     log.info(factsOf(read.value), "tls certificate replaced")

@@ -164,7 +164,7 @@ export class TlsTerminator implements Disposable {
     if (end === undefined || socket.destroyed) return
     const subject = this.#subjectOf(socket)
     if (this.#material.clientCa !== null && subject === null) {
-      return this.#refuse(socket, end, "handshake", "the client certificate names nobody")
+      return this.#refuse(socket, end, "handshake", "the client certificate contains no name")
     }
     const inner = connect({ host: innerHost, port: this.#options.innerPort })
     inner.setNoDelay(true)

@@ -126,7 +126,7 @@ export function createOperations(ports: OperationPorts): Operations {
       const record = journal().find(id.value)
       if (record === null) return notFound(executionId)
       const { kind } = record.state
-      const message = `Execution ${id.value} is ${kind}: the receipt comes with its end.`
+      const message = `Execution ${id.value} is ${kind}: it gets its receipt when it ends.`
       return fail(failure("WRONG_STATE", message, { state: kind }))
     },
 
@@ -194,7 +194,7 @@ export function createOperations(ports: OperationPorts): Operations {
     const [only, other] = journal().withPrefix(given, 2, viewerOf(caller))
     if (only === undefined) return notFound(given)
     if (other === undefined) return ok(only)
-    const message = `Several executions begin with ${given}: give more of the id.`
+    const message = `Several executions begin with ${given}: use more characters of the id.`
     return fail(failure("PROCESS_NOT_FOUND", message))
   }
 
@@ -226,7 +226,7 @@ export function createOperations(ports: OperationPorts): Operations {
     const ways = "use `start`, `tail` or a `next`"
     const message =
       `${JSON.stringify(from)} is not a cursor of this output: ${ways}. ` +
-      "If it is one, the transcript is damaged there: see transcript.verify."
+      "If it is one, the transcript is damaged there: check with transcript.verify."
     return fail(failure("INVALID_PARAMS", message))
   }
 
@@ -278,7 +278,7 @@ function originOf({ principal, address, via }: Caller): Origin {
 }
 
 function notFound(given: string): Result<never, Failure> {
-  return fail(failure("PROCESS_NOT_FOUND", `There is no execution ${JSON.stringify(given)}.`))
+  return fail(failure("PROCESS_NOT_FOUND", `Unknown execution: ${JSON.stringify(given)}.`))
 }
 
 function ownedOf({ principal, spec }: ExecutionRecord): Owned {

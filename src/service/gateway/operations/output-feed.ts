@@ -231,7 +231,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
 
 export const transcriptExpired = failure(
   "EXPIRED",
-  "The transcript of this execution is not kept any more.",
+  "The transcript of this execution is no longer kept.",
 )
 
 export function noHeld(): Held {

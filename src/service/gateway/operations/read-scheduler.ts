@@ -45,7 +45,7 @@ function pause(tookMs: number): Promise<void> {
 
 const tooMany = failure(
   "RATE_LIMITED",
-  `${mostWaiting} of your reads wait already: wait for an answer first.`,
+  `${mostWaiting} of your reads are waiting: wait for an answer first.`,
   { retry_after: 1 },
 )
 

@@ -6,12 +6,12 @@ type Explained = Record<string, { message: string; action: string; passes: boole
 export const unreadinessReasons = {
   "shutting-down": {
     message: "The service is shutting down.",
-    action: "Start nothing new; connect again when it has been restarted.",
+    action: "Start nothing new; reconnect once it has restarted.",
     passes: false,
   },
   "keeper-busy": {
     message: "The process that runs executions does not answer.",
-    action: "Wait a moment; if it stays so, look at the CPU, the disk and the log of the service.",
+    action: "Wait a moment; if it persists, check the CPU, the disk and the log of the service.",
     passes: false,
   },
   "disk-full": {
@@ -20,28 +20,28 @@ export const unreadinessReasons = {
     passes: false,
   },
   "transcripts-full": {
-    message: "Running executions have filled the room for transcripts: nothing new is started.",
+    message: "Running executions have used up the room for transcripts: nothing new is started.",
     action: "Wait for one to end, cancel some, or raise --max-disk-bytes.",
     passes: true,
   },
   "queue-full": {
-    message: "Every place is taken and the queue is full: nothing new is started.",
+    message: "Every slot is taken and the queue is full: nothing new is started.",
     action: "Wait for an execution to end, cancel some, or raise --max-executions or --max-queue.",
     passes: true,
   },
   "gateway-restarts": {
-    message: "The process that talks to clients died more than five times in a minute.",
-    action: "Look for the last `gateway ended` in the log of the service: it says how.",
+    message: "The process that serves clients died more than five times in a minute.",
+    action: "Find the last `gateway ended` in the log of the service: it says how.",
     passes: false,
   },
   "tokens-unreadable": {
-    message: "The file with the tokens cannot be used, so no token is taken.",
-    action: "`cc-executor doctor`, as the service's user, says what is wrong with it.",
+    message: "The token file cannot be used, so no token is accepted.",
+    action: "Run `cc-executor doctor` as the service's user to see what is wrong with it.",
     passes: false,
   },
   "certificate-expired": {
     message: "The TLS certificate has expired: clients refuse it.",
-    action: "Put a new one in place of --tls-cert and --tls-key; it is taken without a restart.",
+    action: "Replace the files of --tls-cert and --tls-key; they are loaded without a restart.",
     passes: false,
   },
 } as const satisfies Explained & Record<Obstacle, Explained[string]>

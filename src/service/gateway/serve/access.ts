@@ -36,7 +36,7 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
   const users = peerUsers()
   const tickets = new Tickets(() => randomBytes(24).toString("base64url"), monotonicMs)
   const tellFailure = ({ message }: TokenFileFailure) =>
-    log.error({ reason: message }, "tokens cannot be read: nobody is let in by one")
+    log.error({ reason: message }, "tokens cannot be read: no token is accepted")
   const book = new TokenBook(settings.stateDir, tellFailure, access.acceptedTokens)
   const identify = createIdentify({
     ...access,
@@ -75,7 +75,7 @@ function httpCaller(identify: Identify, perSecond: number): CallerOf {
     if (!caller.ok) return caller
     const retryAfterS = requests.take(caller.value.principal, monotonicMs())
     if (retryAfterS === 0) return caller
-    const message = "Requests come faster than they may: wait as long as `retry_after` says."
+    const message = "You send requests too fast: wait for `retry_after` seconds."
     return fail(failure("RATE_LIMITED", message, { retry_after: retryAfterS }))
   }
 }

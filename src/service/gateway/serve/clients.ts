@@ -112,5 +112,5 @@ const notAnUpgrade: Failure = {
 
 const noHost: Failure = {
   reason: "INVALID_REQUEST",
-  message: "The Host header names no host.",
+  message: "The Host header is not valid.",
 }

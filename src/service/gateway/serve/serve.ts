@@ -246,7 +246,7 @@ async function endTrees(
   log: Logger,
 ): Promise<void> {
   const left = liveStates.flatMap((state) => journal.list({ state, limit: 1000 })?.records ?? [])
-  log.error({ executions: left.length }, "keeper gone: its executions are ended")
+  log.error({ executions: left.length }, "keeper gone: ending its executions")
   await endLeftovers(settings.stateDir, null, left)
 }
 

@@ -31,7 +31,7 @@ export class Admission<Queued> {
     const waitSeconds = this.#rate.take(principal)
     if (waitSeconds === 0) return null
     const message =
-      `You may ask for ${this.#settings.startsPerMinute} starts a minute ` +
+      `You may start ${this.#settings.startsPerMinute} executions per minute ` +
       `(--starts-per-minute): try again in ${waitSeconds} s.`
     return failure("RATE_LIMITED", message, { retry_after: waitSeconds })
   }
@@ -49,15 +49,15 @@ export class Admission<Queued> {
   #serviceIsFull(): string {
     const { maxExecutions, maxQueue } = this.#settings
     if (this.slots.running < maxExecutions) {
-      return `You run all that you may, and ${maxQueue} wait: try again later.`
+      return `You run as many executions as you may, and ${maxQueue} are queued: try again later.`
     }
-    return `All ${maxExecutions} places are taken and ${maxQueue} wait: try again later.`
+    return `All ${maxExecutions} slots are taken and ${maxQueue} are queued: try again later.`
   }
 
   #principalIsFull(): string {
     const { maxQueuePerPrincipal } = this.#settings
     return (
-      `${maxQueuePerPrincipal} of your executions wait, and more may not ` +
+      `You have ${maxQueuePerPrincipal} queued executions, which is the limit ` +
       "(--max-queue-per-principal): try again when one has started."
     )
   }

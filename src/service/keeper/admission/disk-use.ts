@@ -58,14 +58,14 @@ export class DiskUse {
     const use = this.live()
     if (use.totalBytes >= maxDiskBytes) {
       const message =
-        `The transcripts of running executions take ${use.totalBytes} bytes, and all together ` +
-        `may take ${maxDiskBytes} (--max-disk-bytes): try again when one has ended.`
+        `The transcripts of running executions use ${use.totalBytes} bytes of the ` +
+        `${maxDiskBytes} allowed (--max-disk-bytes): try again when one has ended.`
       return failure("DISK_FULL", message, { retry_after: 1 })
     }
     const ownBytes = exempt ? 0 : (use.byPrincipal.get(principal)?.liveBytes ?? 0)
     if (ownBytes < retainBytesPerPrincipal) return null
     const message =
-      `Your running executions retain ${ownBytes} bytes of output, and your share is ` +
+      `The output of your running executions uses ${ownBytes} bytes of your ` +
       `${retainBytesPerPrincipal} (--retain-bytes-per-principal): try again when one has ended.`
     return failure("AT_CAPACITY", message, { retry_after: 1 })
   }

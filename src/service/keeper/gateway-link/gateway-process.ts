@@ -116,7 +116,7 @@ export class GatewayProcess {
     const read = GatewayMessage.safeParse(raw)
     if (!read.success) {
       // A gateway that talks nonsense is broken; the keeper must not be.
-      this.#log.error({ err: read.error }, "gateway is not understood and is ended")
+      this.#log.error({ err: read.error }, "gateway sent an invalid message; killing it")
       this.#fault = "not-understood"
       from.kill("SIGKILL")
       return
@@ -154,7 +154,7 @@ export class GatewayProcess {
       )
     const broke = (error: unknown) => {
       this.#log.error({ err: error, method }, "request failed in the keeper")
-      const message = `The keeper failed at ${method}; its log says why.`
+      const message = `The keeper failed while handling ${method}. See the log of the service.`
       send(fail(failure("INTERNAL", message)))
     }
     try {
@@ -172,7 +172,7 @@ export class GatewayProcess {
       // Beats are counted, not time: after a pause of this very process, time says nothing of it.
       if (this.#unansweredBeats >= mostUnansweredBeats) {
         const silentMs = this.#unansweredBeats * heartbeatMs
-        this.#log.error({ silentMs }, "gateway hangs and is ended")
+        this.#log.error({ silentMs }, "gateway hangs; killing it")
         this.#fault = "hung"
         this.#gateway?.kill("SIGKILL")
         return
@@ -195,14 +195,14 @@ export class GatewayProcess {
     this.#updates.disconnect()
     this.#keeper.forgetDrivers()
     this.#onStarted(null)
-    const message = `The gateway ended (${how}) before it listened.`
+    const message = `The gateway ended (${how}) before it could listen.`
     this.#firstAnswer.resolve(fail({ code: "EGATEWAY", message }))
     if (this.#isEnding) return
 
     this.#metrics.gatewayRestarted(this.#fault)
     this.#fault = "ended"
     const delayMs = this.#nextDelayMs()
-    this.#log.warn({ gatewayPid: gateway.pid, how, delayMs }, "gateway ended and is started again")
+    this.#log.warn({ gatewayPid: gateway.pid, how, delayMs }, "gateway ended; restarting it")
     this.#heartbeat = this.#clock.after(delayMs, () => this.#launch())
   }
 

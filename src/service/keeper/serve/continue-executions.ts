@@ -51,7 +51,7 @@ export async function reportUpgrade(
     log.info({ from, ...facts }, "service upgraded")
     files.report({ upgrade, phase: "done", from, to, pid: process.pid, ...facts })
   } else {
-    log.error({ why, ...facts }, "upgrade failed: the old program goes on")
+    log.error({ why, ...facts }, "upgrade failed: the old program continues")
     files.report({ upgrade, phase: "refused", why: `The new program did not take over: ${why}` })
   }
 }

@@ -45,7 +45,7 @@ function planned(
   const params = checkParams(ExecuteParams, request)
   if (!params.ok) {
     const [first] = params.failure
-    const message = `The parameters do not fit: ${first?.message ?? "unknown"}.`
+    const message = `Invalid parameters: ${first?.message ?? "unknown"}.`
     return fail(invalidParams(message, params.failure, rules.policy.kind))
   }
   const settings = {

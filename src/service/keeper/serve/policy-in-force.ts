@@ -53,7 +53,7 @@ export function policyKindOf(config: Config): Policy["kind"] {
 function runAsOf({ runAs }: Config): Result<RunAs | null, string> {
   if (runAs === null) return ok(null)
   if (process.getuid?.() !== 0) {
-    return fail(`--run-as ${runAs} needs root: nobody else may become another user.`)
+    return fail(`--run-as ${runAs} needs root: only root can run commands as another user.`)
   }
   const found = findRunAs(runAs, readText("/etc/passwd"), readText("/etc/group"))
   return found.ok ? found : fail(`--run-as ${runAs} cannot be used: ${found.failure}.`)
@@ -90,7 +90,7 @@ function loadFile(path: string, user: RunAs | null): Result<LoadedFile, string> 
 }
 
 const mend =
-  "What runs under a policy must not be able to change it: give the file and every directory " +
+  "Commands must not be able to change the policy: give the file and every directory " +
   "above it to root, with mode go-w."
 
 function whoCouldChange(path: string, user: RunAs | null) {
@@ -112,10 +112,10 @@ function allowedCommands(config: Config, file: PolicyFile): Result<Commands, str
   if (file.commands !== undefined) {
     if (listed === null) return ok(Object.entries(file.commands))
     const both = `--allowed-commands and the commands of ${policyFile}`
-    return fail(`${both} contradict each other: give one of them.`)
+    return fail(`${both} conflict: use only one of them.`)
   }
   if (listed !== null) return ok(listed.map((name) => [name, anyArguments] as const))
-  const why = "a program that may be any can go anywhere and set what it likes"
+  const why = "without a list of programs the other rules mean nothing"
   return fail(`The policy file ${policyFile} names no commands: ${why}.`)
 }
 

@@ -27,11 +27,11 @@ export function watchPolicy(config: Config, options: Options): Result<PolicyWatc
     const next = readSafe(config, options)
     const why = next.ok ? userChange(current.rules.user, next.value.rules.user) : next.failure
     if (!next.ok || why !== null) {
-      log.error({ why }, "policy not read: the old one stays in force")
+      log.error({ why }, "policy not reloaded: the old one stays in force")
       return
     }
     current = next.value
-    log.info({ warnings: current.warnings }, "policy read again")
+    log.info({ warnings: current.warnings }, "policy reloaded")
   }
   if (current.rules.policy.kind === "allow-list") process.on("SIGHUP", again)
   return ok({
@@ -57,8 +57,8 @@ function readSafe(config: Config, options: Options): Result<ReadRules, string> {
 /** Files are judged, and limits chosen, for the user that children had at the start. */
 function userChange(before: RunAs | null, now: RunAs | null): string | null {
   if (before?.uid === now?.uid && before?.gid === now?.gid) return null
-  const change = `was ${before?.uid}:${before?.gid} and is ${now?.uid}:${now?.gid} by now`
-  return `The account that children are to run as ${change}: restart the service.`
+  const change = `was ${before?.uid}:${before?.gid} and is now ${now?.uid}:${now?.gid}`
+  return `The account that commands run as ${change}: restart the service.`
 }
 
 /** What children of another user must not come near: keys, record, and the service itself. */
@@ -70,13 +70,13 @@ function exposedTo(
   if (user === null) return null
   const who = user.user ?? `uid ${user.uid}`
   if (unreachableFor(user, stateDir) === null) {
-    const open = `The state directory ${stateDir} is open to ${who}, whom children are to run as`
+    const open = `The state directory ${stateDir} is open to ${who}, the user that commands run as`
     return `${open}: give it to root.`
   }
   for (const file of self.filter((part) => part.startsWith("/"))) {
     const how = changeableBy(user, file)
     if (how !== null) {
-      return `${who}, whom children are to run as, could replace this program: ${how}.`
+      return `${who}, the user that commands run as, could replace this program: ${how}.`
     }
   }
   return null

@@ -80,7 +80,7 @@ export class ReceivedHandover {
     const text = new TextDecoder().decode(readMemoryFile(this.#inheritance.documentFd))
     const read = Handover.safeParse(JSON.parse(text))
     if (read.success) return ok(read.data)
-    return fail(`What was handed over is not understood: ${z.prettifyError(read.error)}`)
+    return fail(`The handover could not be read: ${z.prettifyError(read.error)}`)
   }
 
   /** From now on this program is the one, and signals reach it. */

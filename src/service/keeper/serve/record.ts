@@ -30,8 +30,8 @@ export function whyRecordCannotBeOpenedAgain(
 
 /** What is half known of a secret in an output is known by these patterns only. */
 const otherPatterns =
-  "The patterns in --redact-file have changed since the service was started: put the old ones " +
-  "back for the upgrade, or stop the service and start it again."
+  "The patterns in --redact-file have changed since the service started: restore the old ones " +
+  "for the upgrade, or stop the service and start it again."
 
 /** What a service writes down, and by which rules. */
 export type ServiceRecord = {

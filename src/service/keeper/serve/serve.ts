@@ -138,7 +138,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
 
   const why = await shutdown.end
   await upgrades.settled()
-  log.info({ why: why.reason, executions: keeper.live.size }, "service shuts down")
+  log.info({ why: why.reason, executions: keeper.live.size }, "service shutting down")
   options.tellManager("STOPPING=1")
   gateway.drain()
   why.onSecondSignal(() => keeper.hurry())

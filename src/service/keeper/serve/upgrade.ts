@@ -125,7 +125,7 @@ function upgradeBlocker(service: UpgradableService): string | null {
   const { config, options, record, retryingJournal, endSignal } = service
   if (endSignal() !== null) return "The service is shutting down."
   if (retryingJournal.unwrittenEnds() > 0) {
-    return "The disk is full, and ends of executions wait to be written: free some space first."
+    return "The disk is full, and ended executions are not yet recorded: free some space first."
   }
   return tooFewDescriptors(service) ?? whyServiceCannotReopen(config, options, record)
 }
@@ -135,7 +135,7 @@ function tooFewDescriptors({ keeper }: UpgradableService): string | null {
   const limit = getRlimit(process.pid, RLIMIT_NOFILE)?.soft ?? 0n
   const needed = openDescriptors() + 3 * keeper.live.size + spareDescriptors
   if (limit === 0n || BigInt(needed) < limit) return null
-  return `It takes ${needed} open files, and there may be ${limit} (ulimit -n): raise that first.`
+  return `It needs ${needed} open files, but the limit is ${limit} (ulimit -n): raise it first.`
 }
 
 const spareDescriptors = 32

@@ -65,7 +65,7 @@ export function plannedDirectory(
   if (directories === null && user === null) return ok({ cwd: asked ?? cwd, cwdIsReal: false })
   const [first = cwd] = directories === null || isWithin(directories, cwd) ? [cwd] : directories
   const path = resolve(cwd, asked ?? first)
-  const outside = `the working directory ${path} is in none of the policy's directories`
+  const outside = `the working directory ${path} is not in any of the policy's directories`
   const found = programs.directory(path)
   if (!found.ok) {
     if (directories !== null && !isWithin(directories, path)) return denied("directory", outside)
@@ -87,7 +87,7 @@ export function plannedProgram(
 ): Result<{ file: string; argv0: string }, Failure> {
   const [argv0 = "", ...args] = wanted.argv
   const refuse = (rule: Rule, why: string) =>
-    wanted.shell ? denied("shell", `the command needs the shell, and ${why}`) : denied(rule, why)
+    wanted.shell ? denied("shell", `the command needs the shell, but ${why}`) : denied(rule, why)
   // Before any look at the disk: what is not listed is not to be found out about either.
   if (policy.kind === "allow-list" && !namesProgram(policy, argv0)) {
     return refuse("program", `${argv0} is not on the allow-list`)

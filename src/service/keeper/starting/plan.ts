@@ -100,7 +100,7 @@ export function sameAsPlanned(
   plan: Result<Plan, Failure>,
 ): Result<Plan, Failure> {
   if (!plan.ok || canonicalText(plan.value.spec) === canonicalText(earlier)) return plan
-  return denied("directory", "what it would run in has changed while it waited")
+  return denied("directory", "its working directory has changed while it was queued")
 }
 
 function wallTimeoutMs(request: ExecuteParams, settings: PlanSettings): number | null {

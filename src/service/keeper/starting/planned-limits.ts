@@ -88,7 +88,7 @@ export function tooMuchAsked(
   ]
   for (const { name, asked, most } of exempt ? forAll : [...forAll, ...forBound]) {
     if (asked === undefined || most === null || asked <= most) continue
-    const message = `${name} must not be over ${most} here: ask for that much, or less.`
+    const message = `${name} must not exceed ${most} here.`
     return failure("INVALID_PARAMS", message, { limit: name, most })
   }
   return null

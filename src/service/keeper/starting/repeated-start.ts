@@ -20,7 +20,7 @@ export function repeatedStart(
     return fail(failure("IDEMPOTENCY_MISMATCH", message))
   }
   if (earlier.record === null) {
-    const message = `What was started with the key ${JSON.stringify(key.told)} has been removed.`
+    const message = `The execution with the key ${JSON.stringify(key.told)} has been removed.`
     return fail(failure("EXPIRED", message))
   }
   return ok({ record: live(earlier.record.id) ?? earlier.record, repeated: true })

@@ -33,7 +33,7 @@ export const shuttingDown = fail(
 export const beingUpgraded = fail(
   failure(
     "SHUTTING_DOWN",
-    "The service is being upgraded: nothing is started for a moment. Try again in a second.",
+    "The service is being upgraded and starts nothing for a moment. Try again in a second.",
     { retry_after: 1 },
   ),
 )

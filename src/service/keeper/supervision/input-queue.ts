@@ -47,7 +47,8 @@ export class InputQueue {
     offset: number | undefined,
   ): Promise<Result<InputResult, Failure>> {
     if (this.#waiting >= mostWaiting) {
-      const message = "Input is already waiting for the child to read: send one piece at a time."
+      const message =
+        "Earlier input is still waiting for the child to read: send one piece at a time."
       return fail(failure("RATE_LIMITED", message, { retry_after: 1, offset: this.#taken }))
     }
     this.#waiting += 1
@@ -77,7 +78,7 @@ export class InputQueue {
     offset: number,
   ): Promise<Result<InputResult, Failure>> {
     if (offset > this.#taken) {
-      const message = `Input at ${offset} leaves a hole: ${this.#taken} bytes were taken so far.`
+      const message = `Input at ${offset} would leave a gap: ${this.#taken} bytes are taken so far.`
       return fail(failure("INVALID_PARAMS", message, { offset: this.#taken }))
     }
     const rest = data.subarray(Math.min(data.length, this.#taken - offset))
@@ -109,7 +110,7 @@ export class InputQueue {
   }
 
   #refused(accepted: number): Result<never, Failure> {
-    const message = "The child's standard input is closed: it takes no more."
+    const message = "The child's standard input is closed."
     return fail(failure("WRONG_STATE", message, { accepted, offset: this.#taken }))
   }
 }

@@ -53,7 +53,7 @@ export function openRetryingJournal(
       const receipt = signer.sign(record)
       const written = () => withReserve(() => journal.end(events, record, receipt))
       if (written()) return
-      ports.log.error({ executionId: record.id }, "disk full: an end waits to be journaled")
+      ports.log.error({ executionId: record.id }, "disk full: waiting to journal an end")
       unwrittenEnds += 1
       do await sleep(ports.clock, retryMs, null)
       while (!written())

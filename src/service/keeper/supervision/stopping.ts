@@ -85,7 +85,7 @@ export async function stopAtAnyRate(
       await sleep(clock, betweenAttemptsMs, null)
     }
   }
-  return { stopped: [], survivors: [{ pid: leader.pid, command: "could not be looked at" }] }
+  return { stopped: [], survivors: [{ pid: leader.pid, command: "could not be inspected" }] }
 }
 
 /** Keeps the book on who was there and who is gone. */

@@ -45,6 +45,6 @@ export function supervisionEvents(options: {
       else log.info(facts, "execution changed")
     },
     broke: (record: ExecutionRecord, error: unknown) =>
-      log.error({ executionId: record.id, err: error }, "supervision broke"),
+      log.error({ executionId: record.id, err: error }, "supervision failed"),
   }
 }

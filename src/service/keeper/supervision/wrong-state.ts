@@ -25,9 +25,9 @@ export function tooLate(
   verb: string,
 ): Result<never, Failure> {
   if (state === null) {
-    return fail(failure("PROCESS_NOT_FOUND", `There is no execution ${id}.`))
+    return fail(failure("PROCESS_NOT_FOUND", `Unknown execution: ${id}.`))
   }
   const why = state === "ended" ? "has ended" : `was left ${state}`
-  const message = `Execution ${id} ${why}: ${verb} comes too late.`
+  const message = `Execution ${id} ${why}: too late for ${verb}.`
   return fail(failure("WRONG_STATE", message, { state }))
 }

@@ -26,17 +26,17 @@ export async function checkProgram(
   const told = UpgradeCheck.safeParse(tryParseJson(answer.text))
   if (answer.exitCode !== 0 || !told.success) {
     const words = answer.said.trim().split("\n").at(-1)?.slice(0, 300) ?? ""
-    const said = words === "" ? "" : ` It said: ${words}`
-    return fail(`${name} is no cc-executor that can take over from ${own.version}.${said}`)
+    const said = words === "" ? "" : ` It printed: ${words}`
+    return fail(`${name} is not a cc-executor that can take over from ${own.version}.${said}`)
   }
   const { version, handover, state, journal } = told.data
   const it = `${name} (version ${version})`
   if (handover !== handoverFormat) {
-    const forms = `it understands form ${handover} of a handover, and this one is ${handoverFormat}`
+    const forms = `it understands handover format ${handover}, but this one is ${handoverFormat}`
     return fail(`${it} cannot take over from ${own.version}: ${forms}. Stop and start instead.`)
   }
   if (state < own.state || journal < own.journal) {
-    return fail(`${it} is older than the state directory, which ${own.version} has written.`)
+    return fail(`${it} is older than the state directory, which was written by ${own.version}.`)
   }
   return ok(told.data)
 }

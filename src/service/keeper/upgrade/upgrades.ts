@@ -68,7 +68,7 @@ export class Upgrades {
     const { log, report, live } = this.#ports
     const request = this.#ports.takeRequest()
     const { upgrade } = request
-    log.info({ program: request.program }, "upgrade asked for")
+    log.info({ program: request.program }, "upgrade requested")
     const ready = await this.#prepare(request).catch((error: unknown) => fail(String(error)))
     if (!ready.ok) {
       this.#ports.holdStarts(false)
@@ -77,7 +77,7 @@ export class Upgrades {
       return
     }
     report({ upgrade, phase: "handing-over" })
-    log.info({ version: ready.value.version }, "service hands over")
+    log.info({ version: ready.value.version }, "service handing over")
     await this.#ports.closeGateway()
     while (live.busy("canBeReleased").length > 0) await this.#moment()
     await live.release()
@@ -107,7 +107,7 @@ export class Upgrades {
     await this.#until(endMs, () => live.busy("canBeReleased").length === 0)
     const stuck = live.busy("canBeReleased")
     if (stuck.length > 0) {
-      return fail(`Execution ${stuck[0]} is in the middle of something. Try again later.`)
+      return fail(`Execution ${stuck[0]} is starting or stopping. Try again later.`)
     }
     const blocker = this.#ports.blocker()
     return blocker === null ? ok(checked.value) : fail(blocker)

@@ -51,7 +51,7 @@ function inspect(path: string, name: string, user: RunAs | null): Result<Program
     const errno = errnoOf(error)
     if (errno === "ENOENT" || errno === "ENOTDIR") return fail(missing(name, path))
     if (errno === "EACCES") {
-      return fail({ errno, message: `${name}: ${path} may not be executed by this user` })
+      return fail({ errno, message: `${name}: ${path} cannot be executed by this user` })
     }
     return fail({ errno: errno ?? "EIO", message: `${name}: ${path}: ${String(error)}` })
   }

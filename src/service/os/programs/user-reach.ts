@@ -14,7 +14,7 @@ export function unreachableFor(user: User, directory: string): string | null {
 export function changeableBy(user: User, path: string): string | null {
   return firstOnTheWay(path, (stat) => {
     if (stat.uid === user.uid) return `belongs to uid ${user.uid}`
-    return mayAccess(user, stat, "write") ? `is writable for uid ${user.uid}` : null
+    return mayAccess(user, stat, "write") ? `is writable by uid ${user.uid}` : null
   })
 }
 
@@ -22,8 +22,8 @@ export function changeableBy(user: User, path: string): string | null {
 export function changeableByOthers(owner: number, path: string): string | null {
   return firstOnTheWay(path, ({ uid, gid, mode }) => {
     if (uid !== 0 && uid !== owner) return `belongs to uid ${uid}`
-    if ((mode & 0o002) !== 0) return "is writable for everybody"
-    return (mode & 0o020) === 0 ? null : `is writable for group ${gid}`
+    if ((mode & 0o002) !== 0) return "is writable by everybody"
+    return (mode & 0o020) === 0 ? null : `is writable by group ${gid}`
   })
 }
 
@@ -58,7 +58,7 @@ function waysTo(path: string): string[] {
 }
 
 export function cannotReach(user: RunAs, path: string): string {
-  return `${path} is closed to ${user.user ?? `uid ${user.uid}`}, whom children run as`
+  return `${path} is closed to ${user.user ?? `uid ${user.uid}`}, the user that commands run as`
 }
 
 /** From the root down to the path itself. */

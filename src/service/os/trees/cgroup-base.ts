@@ -38,7 +38,7 @@ export function openCgroupBase(instance: string): Result<CgroupBase, string> {
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === null) throw error
-    return fail(`cgroups cannot be made or steered below ${join(mount, own)} (${errno})`)
+    return fail(`cgroups cannot be created or controlled below ${join(mount, own)} (${errno})`)
   }
   return ok({ path, enforceable: enableControllers(path, join(mount, own)) })
 }

@@ -63,7 +63,7 @@ export function chooseContainment(
   const base = openCgroupBase(instance)
   if (base.ok) return ok(byCgroup(base.value, cgroupHolders(base.value, rlimits), forest))
   if (wanted === "auto") return ok(bestEffort(forest, base.failure, rlimits))
-  return fail(`containment "cgroup" was asked for, but ${base.failure}`)
+  return fail(`containment "cgroup" was requested, but ${base.failure}`)
 }
 
 /** A cgroup holds better: it counts the tree, and nobody who is not root gets out of it. */

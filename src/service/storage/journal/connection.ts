@@ -82,18 +82,18 @@ function usesLog(database: Database): boolean {
 }
 
 function missing(path: string): JournalFailure {
-  const message = `there is no journal at ${path}; start \`cc-executor serve\`: it makes one`
+  const message = `there is no journal at ${path}; start \`cc-executor serve\` to create one`
   return { kind: "missing", path, message }
 }
 
 function full(path: string, code: string): JournalFailure {
-  const message = `the journal ${path} found no room to open (${code}); free space on its disk`
+  const message = `the journal ${path} could not be opened (${code}); free space on its disk`
   return { kind: "full", path, message }
 }
 
 function unusable(path: string, why: string): JournalFailure {
   const message =
     `the journal ${path} cannot be used (${why}); ` +
-    "check that it is a journal, its permissions, and that it lies on a local disk"
+    "check that it is a journal, its permissions, and that it is on a local disk"
   return { kind: "unusable", path, message }
 }

@@ -39,14 +39,14 @@ function versionOf(database: Database): number {
 
 function newer(path: string, found: number): JournalFailure {
   const message =
-    `the journal ${path} has version ${found}, and this program knows only up to ${known}; ` +
-    "run the newer cc-executor that wrote it, or give another state directory"
+    `the journal ${path} has version ${found}, but this program knows only up to ${known}; ` +
+    "run the newer cc-executor that wrote it, or choose another --state-dir"
   return { kind: "newer", path, found, known, message }
 }
 
 function older(path: string, found: number): JournalFailure {
   const message =
-    `the journal ${path} has version ${found}, and this program reads version ${known}; ` +
-    "start `cc-executor serve` once: it brings the journal up to date"
+    `the journal ${path} has version ${found}, but this program reads version ${known}; ` +
+    "start `cc-executor serve` once to migrate the journal"
   return { kind: "older", path, found, known, message }
 }

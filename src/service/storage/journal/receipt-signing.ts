@@ -60,7 +60,7 @@ export function verifyReceipt(
   const signature = fromBase64(sig)
   if (bytes === null || signature === null) return invalid("its base64 is not as it was written")
   if (!verify(null, signedBytes(payloadType, bytes), key, signature)) {
-    return invalid("the signature does not fit: the receipt, or the signature, was changed")
+    return invalid("the signature does not match: the receipt or the signature was changed")
   }
   return readReceipt(bytes, trustedPublicKeyPem === null ? "self-attested" : "trusted")
 }
@@ -83,7 +83,9 @@ function fromBase64(text: string): Buffer | null {
 function readReceipt(bytes: Buffer, trust: "trusted" | "self-attested"): ReceiptVerification {
   const receipt = Receipt.safeParse(tryParseJson(bytes.toString("utf8")))
   if (receipt.success) return { kind: "valid", trust, receipt: receipt.data }
-  return invalid(`it is signed, but not a receipt this program knows: ${firstIssue(receipt.error)}`)
+  return invalid(
+    `it is signed, but not a receipt that this program knows: ${firstIssue(receipt.error)}`,
+  )
 }
 
 function firstIssue(error: z.ZodError): string {

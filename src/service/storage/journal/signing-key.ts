@@ -89,20 +89,20 @@ function isSystemError(error: unknown): error is Error & { code: string } {
 
 function exposed(path: string): SigningKeyFailure {
   const message =
-    `the receipt key ${path} can be used by others than its owner, so its signatures prove ` +
-    `nothing; if nobody could have read it, run: chmod 600 ${path}; else remove it: ` +
-    "the next start makes another, and older receipts stay signed by this one"
+    `the receipt key ${path} is accessible to others than its owner, so its signatures prove ` +
+    `nothing; if nobody could have read it, run: chmod 600 ${path}; otherwise remove it: ` +
+    "the next start creates a new one, and older receipts stay signed by this one"
   return { kind: "exposed", path, message }
 }
 
 function malformed(path: string): SigningKeyFailure {
   const message =
     `the receipt key ${path} is not an Ed25519 private key in PEM; restore it from a backup, ` +
-    "or remove it: the next start makes another"
+    "or remove it: the next start creates a new one"
   return { kind: "malformed", path, message }
 }
 
 function unreadable(path: string, why: string): SigningKeyFailure {
-  const message = `the receipt key ${path} can be neither read nor made (${why})`
+  const message = `the receipt key ${path} can be neither read nor created (${why})`
   return { kind: "unreadable", path, message }
 }

@@ -72,5 +72,5 @@ async function readBody(c: HttpContext): Promise<Result<unknown, HttpFailure>> {
 // A hundred answers to one request would be made whether anybody reads them or not.
 const noBatches = failure(
   "INVALID_REQUEST",
-  "Batches are not supported: send one message a request.",
+  "Batches are not supported: send one message per request.",
 )

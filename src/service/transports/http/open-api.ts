@@ -58,7 +58,7 @@ export function openApiDocument(
     info: {
       title: "cc-executor",
       version,
-      description: "Runs long-lived commands and lets clients watch and steer them live.",
+      description: "Runs long-lived commands and lets clients watch and control them live.",
     },
     paths,
     components: {
@@ -141,7 +141,7 @@ function refusals(
 
 const bodyRefusals = {
   413: refusal("The body is too large."),
-  415: refusal("INVALID_REQUEST: the body has another media type."),
+  415: refusal("INVALID_REQUEST: the body has the wrong media type."),
 }
 
 function refusal(description: string) {

@@ -16,7 +16,7 @@ export function booleanInQuery<Schema extends z.ZodType>(schema: Schema) {
 
 export const labelsInQuery = z
   .preprocess((one) => (typeof one === "string" ? [one] : one), z.array(z.string()).optional())
-  .describe("`key:value`, repeated for several: only executions that have all of them")
+  .describe("`key:value`, repeatable: only executions that have all of these labels")
 
 /** Undefined when none is asked for. */
 export function readLabels(pairs: string[] | undefined): Result<Labels | undefined, HttpFailure> {
@@ -26,10 +26,10 @@ export function readLabels(pairs: string[] | undefined): Result<Labels | undefin
     return [pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1)]
   })
   if (new Set(entries.map(([key]) => key)).size < entries.length) {
-    return fail(failure("INVALID_PARAMS", "A label has one value: each key may be given once."))
+    return fail(failure("INVALID_PARAMS", "A label has one value: use each key only once."))
   }
   if (entries.some(([key]) => key === "")) {
-    return fail(failure("INVALID_PARAMS", "A label is written `key:value`."))
+    return fail(failure("INVALID_PARAMS", "A label must have the form `key:value`."))
   }
   return parse(Labels, Object.fromEntries(entries))
 }

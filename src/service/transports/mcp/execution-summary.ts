@@ -7,25 +7,23 @@ const Streams = z.object({ stdout: z.int(), stderr: z.int() })
 
 /** An execution as a model needs to know it: not all there is, but nothing that misleads. */
 export const ExecutionSummary = z.object({
-  execution_id: z.string().describe("give this to the other tools"),
-  state: StateKind.describe("`ended` is final; `paused` goes on only after `resume`"),
+  execution_id: z.string().describe("pass this to the other tools"),
+  state: StateKind.describe("`ended` is final; `paused` continues only after `resume`"),
   ended: z.boolean(),
-  succeeded: z.boolean().nullable().describe("true for exit code 0 alone; null until it has ended"),
+  succeeded: z.boolean().nullable().describe("true only for exit code 0; null until it has ended"),
   exit_code: z.int().nullable().describe("null unless the process itself exited"),
   signal: z.string().nullable().describe("the signal that ended it, if one did"),
-  cause: StopCause.nullable().describe("why it was stopped; null when it ended by itself"),
+  cause: StopCause.nullable().describe("why it was stopped; null if it ended by itself"),
   reason: z.string().nullable().describe("why it could not start, or was lost"),
-  command: z.string().describe("its beginning, where it is long"),
+  command: z.string().describe("shortened if it is long"),
   cwd: z.string(),
   labels: z.record(z.string(), z.string()),
   created_at: z.iso.datetime(),
-  elapsed_s: z.number().describe("seconds of running; paused time is not counted"),
+  elapsed_s: z.number().describe("seconds of running, not counting pauses"),
   bytes: Streams.describe("written so far"),
   lines: Streams,
-  dropped: z
-    .object({ bytes: z.int(), lines: z.int() })
-    .describe("output that is not kept any more"),
-  survivors: z.array(z.int()).describe("processes that could not be ended; usually none"),
+  dropped: z.object({ bytes: z.int(), lines: z.int() }).describe("output that is no longer kept"),
+  survivors: z.array(z.int()).describe("processes that could not be killed; usually none"),
 })
 export type ExecutionSummary = z.infer<typeof ExecutionSummary>
 
@@ -69,7 +67,7 @@ export function outcomeText(summary: ExecutionSummary): string {
   const after = `after ${summary.elapsed_s} s`
   if (!summary.ended) {
     return summary.state === "queued"
-      ? "waits in the queue"
+      ? "is waiting in the queue"
       : `is ${summary.state}, ${summary.elapsed_s} s`
   }
   if (summary.cause !== null) return `was stopped ${after}: ${summary.cause}`
@@ -78,14 +76,14 @@ export function outcomeText(summary: ExecutionSummary): string {
     return `${how} with exit code ${summary.exit_code} ${after}`
   }
   if (summary.signal !== null) return `was ended by ${summary.signal} ${after}`
-  return `did not come to an end of its own: ${summary.reason ?? "the reason is unknown"}`
+  return `failed: ${summary.reason ?? "unknown reason"}`
 }
 
 function outputOf({ bytes, lines, dropped }: ExecutionSummary): string {
   const all =
     `${counted(bytes.stdout + bytes.stderr, "byte")} in ` +
     `${counted(lines.stdout + lines.stderr, "line")} written`
-  return dropped.bytes === 0 ? all : `${all}, of which the oldest ${dropped.bytes} are dropped`
+  return dropped.bytes === 0 ? all : `${all}, of which the oldest ${dropped.bytes} were dropped`
 }
 
 function counted(count: number, unit: string): string {

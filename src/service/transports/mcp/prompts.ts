@@ -15,7 +15,7 @@ const entries: readonly PromptEntry[] = [
     listed: {
       name: "run-and-verify",
       title: "Run a command and verify its result",
-      description: "Runs a command, waits for its end, and reports only what the record confirms",
+      description: "Runs a command, waits for it to end, and reports only what the record confirms",
       arguments: [
         { name: "command", description: "the command line to run", required: true },
         { name: "claim", description: "text its output should contain" },
@@ -35,7 +35,7 @@ const entries: readonly PromptEntry[] = [
     listed: {
       name: "investigate-failure",
       title: "Find out why an execution failed",
-      description: "Looks at how an execution ended and at what it wrote, and names the cause",
+      description: "Examines how an execution ended and what it wrote, and names the cause",
       arguments: [
         { name: "execution_id", description: "the execution that failed", required: true },
       ],
@@ -55,7 +55,7 @@ export const prompts: readonly Prompt[] = entries.map(({ listed }) => listed)
 
 export function getPrompt(name: string, args: Record<string, string> = {}): GetPromptResult {
   const entry = entries.find(({ listed }) => listed.name === name)
-  if (entry === undefined) throw invalid(`There is no prompt ${JSON.stringify(name)}.`)
+  if (entry === undefined) throw invalid(`Unknown prompt: ${JSON.stringify(name)}.`)
   const missing = entry.listed.arguments?.find(
     (argument) => argument.required === true && (args[argument.name] ?? "") === "",
   )

@@ -30,7 +30,7 @@ cc-executor runs commands that may take seconds or hours, and loses nothing of t
 How to use it:
 1. \`start\` a command: it answers at once with an execution_id.
 2. \`wait\` with that id until \`ended\` is true. Each call waits at most 45 seconds and shows the
-   newest output; "still running" is no error, call it again.
+   newest output; "still running" is not an error: call it again.
 3. \`output\` reads what it wrote: page by page, the last lines, or the lines that match a pattern.
 For something short, \`run\` does all three in one call.
 
@@ -94,7 +94,7 @@ async function callTool(
 ): Promise<CallToolResult> {
   const tool = tools.find(({ name }) => name === params.name)
   if (tool === undefined) {
-    const message = `There is no tool ${JSON.stringify(params.name.slice(0, 100))}.`
+    const message = `Unknown tool: ${JSON.stringify(params.name.slice(0, 100))}.`
     noteRefusedCall(scope, "unknown", params.arguments, failure("METHOD_NOT_FOUND", message))
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
   }
@@ -117,7 +117,7 @@ async function answered(scope: McpScope, call: () => Promise<ToolAnswer>): Promi
     return await call()
   } catch (error) {
     scope.log.error({ err: error }, "mcp tool failed")
-    return fail(failure("INTERNAL", "The service failed at this call; its log says why."))
+    return fail(failure("INTERNAL", "The service failed to handle this call. Its log says why."))
   }
 }
 

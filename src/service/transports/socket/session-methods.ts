@@ -46,7 +46,7 @@ export function answerMethod(
   params: unknown,
 ): Promise<Result<Reply, Failure>> {
   if (!isMethodName(method)) {
-    const message = `There is no method ${JSON.stringify(method.slice(0, 100))}.`
+    const message = `Unknown method: ${JSON.stringify(method.slice(0, 100))}.`
     return Promise.resolve(fail(failure("METHOD_NOT_FOUND", message)))
   }
   return answer(session, method, params)
@@ -72,7 +72,7 @@ async function answer(
       return withParams(methods.control.params, raw, async ({ type, signal, execution_id }) => {
         const id = execution_id ?? session.latestExecution
         if (id === null) {
-          const message = "This session has started nothing yet: give an execution_id."
+          const message = "This session has not started anything yet: pass an execution_id."
           return fail(failure("PROCESS_NOT_FOUND", message))
         }
         return plain(await operations.control(caller, id, { type, signal }))
@@ -251,7 +251,7 @@ function inputBytes(params: InputParams): Result<Uint8Array<ArrayBuffer>, Failur
   const isBase64 = params.encoding !== "base64" || isCanonicalBase64(params.data)
   if (!isBase64) return fail(failure("INVALID_PARAMS", "`data` is not base64."))
   if (data.length <= maxInputBytes) return ok(data)
-  const message = `Input of ${data.length} bytes is too much at once: send at most 1 MiB.`
+  const message = `Input of ${data.length} bytes is too much for one request: send at most 1 MiB.`
   return fail(failure("INVALID_PARAMS", message))
 }
 
@@ -274,6 +274,6 @@ async function withParams<Schema extends z.ZodType>(
   const issues = params.failure
   const [first] = issues
   const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
-  const message = `The parameters do not fit: ${where}${first?.message ?? "unknown"}.`
+  const message = `Invalid parameters: ${where}${first?.message ?? "unknown"}.`
   return fail(invalidParams(message, issues, policy))
 }

@@ -253,7 +253,7 @@ export class Session implements SessionScope, Disposable {
       return await answer
     } catch (error) {
       this.#options.log.error({ sessionId: this.id, method, err: error }, "request failed")
-      const message = "The service failed at this request; its log says why."
+      const message = "The service failed to handle this request. Its log says why."
       return fail(failure("INTERNAL", message))
     }
   }

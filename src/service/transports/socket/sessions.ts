@@ -42,7 +42,7 @@ const capabilities = [
 const longestPingMs = 30_000
 const credentialCheckMs = 1000
 const goingAway = 1001
-const goodbye = "the gateway is going away: reconnect"
+const goodbye = "the gateway is shutting down: reconnect"
 const lookMs = 5
 /** For a peer that is there after all to read why it is closed. */
 const farewellMs = 1000
@@ -158,13 +158,13 @@ export class Sessions implements Disposable {
     const isLocal = caller.address === "unix"
     const besides = sessions.filter(({ address }) => (address === "unix") === isLocal).length
     if (besides >= maxSessions) {
-      const message = `All ${maxSessions} sessions are taken: close one, or try again later.`
+      const message = `All ${maxSessions} sessions are in use: close one, or try again later.`
       return failure("SESSION_LIMIT", message)
     }
     const { principal } = caller
     const own = sessions.filter((other) => other.principal === principal).length
     if (isAdmin(caller) || own < maxSessionsPerPrincipal) return null
-    const message = `${principal} has ${own} sessions already: close one, or try again later.`
+    const message = `${principal} has ${own} open sessions already: close one, or try again later.`
     return failure("SESSION_LIMIT", message)
   }
 
@@ -221,7 +221,7 @@ export class Sessions implements Disposable {
 
   #timeOut(open: Open, silentMs: number): void {
     const seconds = Math.round(silentMs / 1000)
-    const message = `No answer to a ping for ${seconds} s: the session is closed, executions go on.`
+    const message = `No answer to pings for ${seconds} s: closing the session. Executions continue.`
     this.#events.log.warn({ sessionId: open.session.id, silentMs }, "session timed out")
     this.#dismiss(open, failure("STREAM_TIMEOUT", message))
   }

@@ -135,13 +135,13 @@ describe("a file of tokens that cannot be used", () => {
       "holds half a token",
       (path: string) => writeFileSync(path, `${tokenText(token)} ${broken}`),
       "damaged",
-      "word 2 of 2 is not a whole token",
+      "word 2 of 2 is not a complete token",
     ],
     [
       "holds a password",
       (path: string) => writeFileSync(path, "hunter2"),
       "damaged",
-      "whole token",
+      "complete token",
     ],
     ["is for everybody to write", writableByAll, "exposed", "chmod o-w"],
   ] as const)("because it %s says so, and nothing of what it holds", (_, put, kind, words) => {

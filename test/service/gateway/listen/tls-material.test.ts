@@ -60,16 +60,24 @@ describe("what cannot be used is refused with what to do", () => {
     ["no key file", () => ({ ...good, key: none }), `--tls-key ${none} cannot be read (ENOENT)`],
     ["no authority file", () => ({ ...good, clientCa: none }), `--tls-client-ca ${none} cannot`],
     ["a folder", () => ({ ...good, cert: authority.folder }), "(EISDIR)"],
-    ["text as certificate", () => ({ ...good, cert: text() }), "has no certificate"],
-    ["text as key", () => ({ ...good, key: text() }), "has no private key"],
-    ["text as authority", () => ({ ...good, clientCa: text() }), "has no certificate"],
-    ["a broken certificate", () => ({ ...good, cert: broken() }), "cannot be read: "],
-    ["a broken authority", () => ({ ...good, clientCa: broken() }), "cannot be read: "],
+    ["text as certificate", () => ({ ...good, cert: text() }), "contains no certificate"],
+    ["text as key", () => ({ ...good, key: text() }), "contains no private key"],
+    ["text as authority", () => ({ ...good, clientCa: text() }), "contains no certificate"],
+    [
+      "a broken certificate",
+      () => ({ ...good, cert: broken() }),
+      "contains an invalid certificate: ",
+    ],
+    [
+      "a broken authority",
+      () => ({ ...good, clientCa: broken() }),
+      "contains an invalid certificate: ",
+    ],
     ["an encrypted key", () => ({ ...good, key: encrypted() }), "is encrypted"],
     [
       "another's key",
       () => ({ ...good, key: authority.issue({ subject: "/CN=other" }).key }),
-      "does not belong to the first certificate",
+      "does not match the first certificate",
     ],
   ])("%s", (_, files, why) => {
     expect(refusal(files())).toContain(why)

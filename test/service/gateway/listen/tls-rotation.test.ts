@@ -64,8 +64,8 @@ describe("what does not fit", () => {
     await until("the complaint", () => watched.log.entries.length === 1)
     expect(watched.log.entries[0]).toMatchObject({
       level: "error",
-      event: "tls certificate not replaced: the old one stays",
-      facts: { why: expect.stringContaining("does not belong to the first certificate") },
+      event: "tls certificate not replaced: keeping the old one",
+      facts: { why: expect.stringContaining("does not match the first certificate") },
     })
     expect(watched.used).toEqual([])
 
@@ -83,7 +83,7 @@ describe("what does not fit", () => {
 
     const [gone, nonsense] = watched.log.entries.map(({ facts }) => String(facts["why"]))
     expect(gone).toContain("cannot be read (ENOENT)")
-    expect(nonsense).toContain("has no private key")
+    expect(nonsense).toContain("contains no private key")
     expect(watched.used).toEqual([])
   })
 
@@ -94,7 +94,7 @@ describe("what does not fit", () => {
     watched.put(second)
 
     await until("the complaint", () => watched.log.entries.length === 1)
-    expect(watched.log.events).toEqual(["tls certificate not replaced: the old one stays"])
+    expect(watched.log.events).toEqual(["tls certificate not replaced: keeping the old one"])
   })
 })
 

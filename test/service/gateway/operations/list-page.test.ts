@@ -25,7 +25,7 @@ function journalOf(lengths: number[]) {
 }
 
 describe("a page of the list", () => {
-  test("has as many executions as were asked for, and the cursor to go on from", async () => {
+  test("has as many executions as were asked for, and the cursor to continue from", async () => {
     const { all, journal } = journalOf(Array.from({ length: 100 }, () => 10))
 
     expect(await listPage(journal, { limit: 50 }, null)).toEqual({

@@ -164,7 +164,7 @@ describe("the gateway's process", () => {
     clock.advance(2000)
 
     expect(latest().kills).toEqual(["SIGKILL"])
-    expect(log.events).toContain("gateway hangs and is ended")
+    expect(log.events).toContain("gateway hangs; killing it")
   })
 
   test("has no connections any more when it is gone", async () => {

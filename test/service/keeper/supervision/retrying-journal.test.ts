@@ -130,7 +130,7 @@ describe("on a full disk", () => {
 
     expect([isTold, journal.unwrittenEnds()]).toEqual([true, 0])
     expect(disk.receipts.size).toBe(1)
-    expect(log.events).toEqual(["disk full: an end waits to be journaled"])
+    expect(log.events).toEqual(["disk full: waiting to journal an end"])
   })
 })
 

@@ -64,7 +64,7 @@ describe("a file of root", () => {
 
   asRoot("can be changed by a group of others, but not by this user", async () => {
     const path = place({ mode: 0o664 })
-    expect(changeableByOthers(0, path)).toContain("is writable for group 0")
+    expect(changeableByOthers(0, path)).toContain("is writable by group 0")
     expect(changeableBy(user, path)).toBeNull()
   })
 

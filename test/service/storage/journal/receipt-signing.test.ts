@@ -71,7 +71,7 @@ describe("a receipt with one value changed", () => {
     const payload = Buffer.from(JSON.stringify(changed)).toString("base64")
     assert(payload !== envelope.payload)
 
-    expectInvalid({ ...envelope, payload }, "does not fit")
+    expectInvalid({ ...envelope, payload }, "does not match")
   })
 })
 
@@ -81,7 +81,7 @@ describe("an envelope with one byte changed", () => {
     for (let at = 0; at < bytes.length; at += 1) {
       const changed = Buffer.from(bytes)
       changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
-      expectInvalid({ ...envelope, payload: changed.toString("base64") }, "does not fit")
+      expectInvalid({ ...envelope, payload: changed.toString("base64") }, "does not match")
     }
   })
 
@@ -90,7 +90,7 @@ describe("an envelope with one byte changed", () => {
     for (let at = 0; at < bytes.length; at += 1) {
       const changed = Buffer.from(bytes)
       changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
-      expectInvalid(withSignature({ sig: changed.toString("base64") }), "does not fit")
+      expectInvalid(withSignature({ sig: changed.toString("base64") }), "does not match")
     }
   })
 
@@ -124,7 +124,7 @@ describe("an envelope of another shape", () => {
   })
 
   test("a short signature is invalid", () => {
-    expectInvalid(withSignature({ sig: "AAAA" }), "does not fit")
+    expectInvalid(withSignature({ sig: "AAAA" }), "does not match")
   })
 })
 
@@ -138,7 +138,7 @@ describe("a key that was not the signer's", () => {
   test("does not pass by taking the trusted key's name", () => {
     const forged = createReceiptSigner({ ...otherKey, id: key.id }, 1000).sign(record)
 
-    expectInvalid(forged, "does not fit")
+    expectInvalid(forged, "does not match")
   })
 
   test.each(["", "not a key", ecPublicKey()])("is refused when it is no Ed25519 key", (pem) => {
@@ -169,7 +169,7 @@ describe("a payload that is signed but no receipt", () => {
     const payload = Buffer.from(envelope.payload, "base64")
     const signature = sign(null, signedBytes("application/json", payload), key.privateKey)
 
-    expectInvalid(withSignature({ sig: signature.toString("base64") }), "does not fit")
+    expectInvalid(withSignature({ sig: signature.toString("base64") }), "does not match")
   })
 })
 

@@ -196,10 +196,10 @@ export class TriedService implements AsyncDisposable {
 }
 
 const expected = [
-  "gateway hangs and is ended", // it was stopped
-  "keeper gone: its executions are ended",
+  "gateway hangs; killing it", // it was stopped
+  "keeper gone: ending its executions",
   "disk full: an event could not be journaled", // the state it leads to is, or the end
-  "an end waits to be journaled",
+  "waiting to journal an end",
   "audit lines cannot be written", // nor anything else; how many it were is told afterwards
 ]
 

@@ -132,7 +132,7 @@ function breakOf(
     )
   }
   const isSameStart = walk.start.sequence === start.sequence && walk.start.lines === start.lines
-  return isSameStart ? null : brokenAt(start.sequence, "it begins elsewhere than was recorded")
+  return isSameStart ? null : brokenAt(start.sequence, "it does not begin where the record says")
 }
 
 /** A chain can be sound in itself and yet not the one that was written: cut short, or longer. */
@@ -170,8 +170,8 @@ function hasSegmentAfter(files: TranscriptFiles, segment: number): boolean {
 
 function hashDifference(actual: TranscriptHashes, claimed: TranscriptHashes): string | null {
   if (actual.chain !== claimed.chain) return "its chain is not the one that was recorded"
-  if (actual.stdout !== claimed.stdout) return "stdout is not what was recorded"
-  return actual.stderr === claimed.stderr ? null : "stderr is not what was recorded"
+  if (actual.stdout !== claimed.stdout) return "stdout differs from the record"
+  return actual.stderr === claimed.stderr ? null : "stderr differs from the record"
 }
 
 function foundBy(

@@ -21,7 +21,7 @@ const mostBytes = 96 * 1024 * 1024
 
 const tooMuch = failure(
   "RATE_LIMITED",
-  "Too much is being sent at once: wait for an answer first.",
+  "Too much data is being sent at once: wait for an answer first.",
   {
     retry_after: 1,
   },

@@ -48,12 +48,12 @@ export function thrownError(log: Log): ErrorHandler<HttpEnvironment> {
     // A body that breaks off because its sender went away is nobody's bug.
     if (c.req.raw.signal.aborted) log.debug({ requestId }, "http request was aborted")
     else log.error({ requestId, err: error }, "http request threw")
-    const message = `Something went wrong here. The log has more about request ${requestId}.`
+    const message = `Internal error. See the log of the service for request ${requestId}.`
     return refuse(failure("INTERNAL", message, { request_id: requestId }))
   }
 }
 
 export const unknownRoute: NotFoundHandler<HttpEnvironment> = (c) => {
-  const message = `There is no ${c.req.raw.method} ${c.req.path}: see /openapi.json.`
+  const message = `No such route: ${c.req.raw.method} ${c.req.path}. See /openapi.json.`
   return refuse(failure("METHOD_NOT_FOUND", message))
 }

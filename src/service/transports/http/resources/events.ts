@@ -16,9 +16,9 @@ export const getEvents: Endpoint = {
   access: "caller",
   operationId: "watch",
   streams: true,
-  summary: "Watch executions change their state",
+  summary: "Watch executions",
   description:
-    "From now on, every change of state. A reader that is 1000 changes behind is disconnected: " +
+    "Sends every change of state from now on. A reader 1000 changes behind is disconnected: " +
     "list the executions and watch again.",
   query: EventsQuery,
   responses: {

@@ -10,7 +10,9 @@ export const getExecution: Endpoint = {
   access: "caller",
   operationId: "status",
   summary: "Show an execution",
-  responses: { 200: { description: "As it is now.", content: json("Execution", ExecutionView) } },
+  responses: {
+    200: { description: "Its current state.", content: json("Execution", ExecutionView) },
+  },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND"],
   async respond(c, { operations }, caller) {
     const id = readExecutionId(c)
@@ -24,9 +26,9 @@ export const deleteExecution: Endpoint = {
   path: "/executions/:id",
   access: "caller",
   operationId: "remove",
-  summary: "Forget an ended execution and its transcript",
+  summary: "Remove an ended execution and its transcript",
   responses: {
-    200: { description: "It is gone.", content: json("Nothing", methods.remove.result) },
+    200: { description: "It was removed.", content: json("Nothing", methods.remove.result) },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
   async respond(c, { operations }, caller) {
@@ -42,7 +44,7 @@ export const postControl: Endpoint = {
   access: "caller",
   operationId: "control",
   summary: "Pause, resume, cancel or signal an execution",
-  description: "The answer to `CANCEL` comes when the whole process tree is gone.",
+  description: "The response to `CANCEL` comes when the whole process tree is gone.",
   body: json("ControlRequest", bodyOf(ControlParams)),
   responses: {
     200: { description: "It was done.", content: json("ControlResult", ControlResult) },
@@ -66,7 +68,10 @@ export const postResize: Endpoint = {
   summary: "Change the size of an execution's terminal",
   body: json("ResizeRequest", bodyOf(methods.resize.params)),
   responses: {
-    200: { description: "The child was told.", content: json("Nothing", methods.resize.result) },
+    200: {
+      description: "The terminal was resized.",
+      content: json("Nothing", methods.resize.result),
+    },
   },
   refusals: ["PARSE_ERROR", "INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
   async respond(c, { operations }, caller) {

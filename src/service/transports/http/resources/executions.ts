@@ -22,14 +22,14 @@ export const postExecutions: Endpoint = {
   operationId: "execute",
   summary: "Start an execution",
   description:
-    "Answers when it was started or queued; its output is read from `/executions/{id}/output`. " +
+    "Responds once it is started or queued; read its output from `/executions/{id}/output`. " +
     "`encoding` and `acknowledges` have no meaning here. `on_disconnect: cancel` is refused: it " +
-    "stops an execution when the connection that started it is lost, and over HTTP none stays.",
+    "stops an execution when its connection is lost, and HTTP requests do not keep one open.",
   requestHeaders: { "Idempotency-Key": "the same as `idempotency_key` in the body" },
   body: json("ExecuteRequest", ExecuteParams),
   responses: {
     201: { description: "It was started or queued.", ...started },
-    200: { description: "The idempotency key found this one, started earlier.", ...started },
+    200: { description: "The idempotency key found this earlier execution.", ...started },
   },
   refusals: [
     "PARSE_ERROR",
@@ -63,7 +63,7 @@ async function readExecuteParams(
   const key = c.req.header("idempotency-key")
   const keyInBody = body.value["idempotency_key"]
   if (key !== undefined && keyInBody !== undefined && key !== keyInBody) {
-    const message = "Idempotency-Key and `idempotency_key` differ: give one of them."
+    const message = "Idempotency-Key and `idempotency_key` differ: use only one."
     return fail(failure("INVALID_PARAMS", message))
   }
   const withKey = key === undefined ? body.value : { ...body.value, idempotency_key: key }
@@ -81,11 +81,11 @@ export const getExecutions: Endpoint = {
   path: "/executions",
   access: "caller",
   operationId: "list",
-  summary: "List executions, the newest first",
+  summary: "List executions, newest first",
   query: ListQuery,
   responses: {
     200: {
-      description: "A page of them; `cursor` is there when another follows.",
+      description: "One page; `cursor` is present if another page follows.",
       content: json("ExecutionList", methods.list.result),
     },
   },

@@ -13,8 +13,8 @@ function health(path: string, operationId: string): Endpoint {
     path,
     access: "anyone",
     operationId,
-    summary: "Tell that the service is alive",
-    responses: { 200: { description: "It is.", content: json("Health", Health) } },
+    summary: "Check that the service is alive",
+    responses: { 200: { description: "It is alive.", content: json("Health", Health) } },
     refusals: [],
     respond: (_, ports, caller) => Response.json(report(ports, caller)),
   }
@@ -31,10 +31,10 @@ export const getReadyz: Endpoint = {
   path: "/readyz",
   access: "anyone",
   operationId: "readyz",
-  summary: "Tell whether the service takes work",
+  summary: "Check whether the service accepts work",
   responses: {
-    200: { description: "It does.", content: json("Ready", Ready) },
-    503: { description: "It does not, and why.", content: json("NotReady", NotReady) },
+    200: { description: "It accepts work.", content: json("Ready", Ready) },
+    503: { description: "It does not; the reasons say why.", content: json("NotReady", NotReady) },
   },
   refusals: [],
   async respond(_, ports) {

@@ -23,7 +23,7 @@ export const postInput: Endpoint = {
   access: "caller",
   operationId: "input",
   summary: "Write to an execution's standard input",
-  description: "At most 1 MiB at once; answers when the child's pipe has taken it.",
+  description: "At most 1 MiB per request; responds once the child's pipe has taken it.",
   query: InputQuery,
   body: {
     ...json("InputRequest", bodyOf(InputParams)),
@@ -57,13 +57,13 @@ async function readInput(c: HttpContext): Promise<Result<Input, HttpFailure>> {
 }
 
 const tooMuch: HttpFailure = {
-  ...failure("INVALID_PARAMS", "Input is at most 1 MiB at once: send it in parts.", {
+  ...failure("INVALID_PARAMS", "Input may have at most 1 MiB per request: send it in parts.", {
     limit_bytes: maxInputBytes,
   }),
   httpStatus: 413,
 }
 
-const notBase64 = failure("INVALID_PARAMS", "`data` is not base64, as `encoding` says it is.")
+const notBase64 = failure("INVALID_PARAMS", "`data` is not base64, although `encoding` says so.")
 
 function fromBase64(text: string): Input["data"] | null {
   try {

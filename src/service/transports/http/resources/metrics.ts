@@ -8,8 +8,8 @@ export const getMetrics: Endpoint = {
   path: "/metrics",
   access: "caller",
   operationId: "metrics",
-  summary: "Tell what was counted and measured, for Prometheus",
-  description: "It needs the scope `metrics`, which says nothing of anybody's executions.",
+  summary: "Get metrics for Prometheus",
+  description: "Needs the scope `metrics`, which gives no access to executions.",
   responses: {
     200: {
       description: "Metrics in Prometheus's text format 0.0.4.",

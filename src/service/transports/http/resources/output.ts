@@ -18,9 +18,9 @@ import { RawOutput } from "../streams/raw-output.ts"
 
 const OutputQuery = z.object({
   from: AttachParams.shape.from,
-  stream: StreamName.optional().describe("raw bytes: `stdout` by default; events: both by default"),
+  stream: StreamName.optional().describe("default: `stdout` for raw bytes, both for events"),
   follow: booleanInQuery(z.boolean().default(true)).describe(
-    "wait for more until the execution ends; else end where its output ends now",
+    "wait for more until the execution ends; otherwise stop where the output ends now",
   ),
   encoding: z.enum(["utf8", "base64"]).default("utf8").describe("of `data` in events"),
 })
@@ -47,22 +47,22 @@ export const getOutput: Endpoint = {
   summary: "Stream an execution's output",
   description:
     "With `Accept: text/event-stream`, server-sent events: `state` first, `completed` last, the " +
-    "id of each the cursor to go on from. Otherwise the exact bytes of one stream; a gap cannot " +
-    "be told there, so if output is forgotten while it is read, the connection is aborted. The " +
+    "id of each is the cursor to continue from. Otherwise the exact bytes of one stream: a " +
+    "gap cannot be shown: if output is dropped while it is read, the connection is aborted. The " +
     "headers of a raw stream come with its first byte.",
   query: OutputQuery,
-  requestHeaders: { "Last-Event-ID": "with events: go on from there, whatever `from` says" },
+  requestHeaders: { "Last-Event-ID": "with events: continue from there, whatever `from` says" },
   responses: {
     200: {
-      description: "Output, as it comes.",
+      description: "Output as it is written.",
       headers: {
-        "X-CC-Execution-State": "the state at the beginning of the answer",
+        "X-CC-Execution-State": "the state at the beginning of the response",
         "X-CC-Available-From": "the oldest cursor that is still kept",
-        "X-CC-Next": "raw bytes with `follow=false`: the cursor to go on from",
+        "X-CC-Next": "raw bytes with `follow=false`: the cursor to continue from",
       },
       content: { "application/octet-stream": "bytes", ...events },
     },
-    204: { description: "`Last-Event-ID` is that of `completed`: there is nothing more." },
+    204: { description: "`Last-Event-ID` is the one of `completed`: nothing more follows." },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "EXPIRED"],
   async respond(c, ports, caller) {

@@ -14,9 +14,9 @@ export const postTickets: Endpoint = {
   operationId: "ticket",
   summary: "Get a ticket for one WebSocket",
   description:
-    "For browsers, which cannot send a header with a WebSocket. It opens one connection, in the " +
-    "name of who asked for it, and only soon.",
-  responses: { 200: { description: "Here it is.", content: json("Ticket", Ticket) } },
+    "For browsers, which cannot send a header with a WebSocket. It opens one connection, on " +
+    "behalf of whoever requested it, within a minute.",
+  responses: { 200: { description: "The ticket.", content: json("Ticket", Ticket) } },
   refusals: [],
   respond(_, { issueTicket }, caller) {
     return Response.json({ ticket: issueTicket(caller), expires_in: ticketLifeMs / 1000 })

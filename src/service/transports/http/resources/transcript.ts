@@ -25,7 +25,7 @@ export const getTranscript: Endpoint = {
   query: TranscriptQuery,
   responses: {
     200: {
-      description: "What is there; read on from `next`.",
+      description: "The output; continue from `next`.",
       content: json("Transcript", read.result),
     },
   },

@@ -73,7 +73,7 @@ export class RawOutput implements Pieces {
 
 function forgotten({ bytes, next }: Extract<FeedEvent, { kind: "gap" }>): Failure {
   const message =
-    `${bytes} bytes from there on are not kept any more, which raw bytes cannot say: ` +
-    "begin at `X-CC-Available-From`, or accept text/event-stream."
+    `${bytes} bytes from there on are no longer kept, which raw bytes cannot show: ` +
+    "start at `X-CC-Available-From`, or accept text/event-stream."
   return failure("EXPIRED", message, { bytes, available_from: next })
 }

@@ -21,7 +21,7 @@ export class StreamLimiter {
     const { principal } = caller
     const own = this.#open.of(principal)
     if (!isAdmin(caller) && own >= maxStreamsPerPrincipal) {
-      return refused(`${principal} has ${own} streams open already`)
+      return refused(`${principal} has ${own} open streams already`)
     }
     if (this.#open.total >= maxStreams) return refused(`All ${maxStreams} streams are taken`)
     return ok(this.#open.acquire(principal))

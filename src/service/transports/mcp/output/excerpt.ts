@@ -41,7 +41,7 @@ export async function excerptOf(
 export function excerptText({ head, tail, omittedBytes, omittedFrom }: Excerpt): string {
   if (omittedFrom === null) return head
   const how = `read them with \`output\` and from: ${JSON.stringify(omittedFrom)}`
-  const mark = `[… ${omittedBytes} bytes are not shown here: ${how} …]`
+  const mark = `[… ${omittedBytes} bytes not shown here: ${how} …]`
   return `${withLineEnd(head)}${mark}\n${tail}`
 }
 

@@ -24,7 +24,7 @@ export class ResourceUpdates implements Disposable {
   /** Only for what the caller may read: else it could find out that there is something. */
   async want(uri: string): Promise<Result<null, Failure>> {
     const resource = readResourceUri(uri)
-    if (resource === null) return fail(failure("PROCESS_NOT_FOUND", `There is no ${uri}.`))
+    if (resource === null) return fail(failure("PROCESS_NOT_FOUND", `Unknown resource: ${uri}.`))
     if (this.#wanted.has(uri)) return ok(null)
     if (this.#wanted.size >= mostWanted) return fail(tooMany)
     const { operations, caller } = this.#scope
@@ -85,5 +85,5 @@ function hasMoved(before: ExecutionRecord, now: ExecutionRecord): boolean {
 
 const tooMany = failure(
   "AT_CAPACITY",
-  `${mostWanted} resources are subscribed to already: unsubscribe from one first.`,
+  `${mostWanted} resources are already subscribed: unsubscribe from one first.`,
 )

@@ -31,14 +31,14 @@ export const templates: readonly ResourceTemplateType[] = [
     title: "An execution's output",
     uriTemplate: resourceTemplates.transcript,
     description:
-      "What an execution wrote, page by page: `_meta` of a page has the address of the next one",
+      "An execution's output, page by page: `_meta` of a page has the address of the next one",
     mimeType: "text/plain",
   },
   {
     name: "receipt",
     title: "An execution's receipt",
     uriTemplate: resourceTemplates.receipt,
-    description: "What the service attests about an ended execution, and its signature",
+    description: "The signed receipt of an ended execution",
     mimeType: "application/json",
   },
 ]

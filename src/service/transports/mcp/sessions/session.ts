@@ -164,7 +164,7 @@ export class McpSession implements Disposable {
     try {
       for (const uri of uris) await this.#server?.sendResourceUpdated({ uri })
     } catch (error) {
-      this.#ports.log.debug({ sessionId: this.id, err: error }, "an update could not be told")
+      this.#ports.log.debug({ sessionId: this.id, err: error }, "an update could not be sent")
     }
   }
 
@@ -188,7 +188,7 @@ export class McpSession implements Disposable {
 
 function inUse(id: string | number): Failure {
   const shown = JSON.stringify(id).slice(0, 100)
-  const message = `The id ${shown} is in use: its request is under way, choose another id.`
+  const message = `The id ${shown} is in use by a request in progress: choose another id.`
   return failure("INVALID_REQUEST", message)
 }
 
@@ -201,4 +201,7 @@ function readMessage(text: string): Result<JSONRPCMessage, Failure> {
   return fail(failure("INVALID_REQUEST", "The message is not a JSON-RPC 2.0 message."))
 }
 
-const noBatches = failure("INVALID_REQUEST", "Batches are not supported: send one message a frame.")
+const noBatches = failure(
+  "INVALID_REQUEST",
+  "Batches are not supported: send one message per frame.",
+)

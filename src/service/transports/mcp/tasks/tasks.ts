@@ -67,7 +67,7 @@ async function findTask(
     if (found.ok) return { record: found.value, mostBytes: mostBytes.data }
     if (found.failure.reason !== "PROCESS_NOT_FOUND") throw refusedRead(found.failure)
   }
-  const message = `There is no task ${JSON.stringify(taskId)}.`
+  const message = `Unknown task: ${JSON.stringify(taskId)}.`
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
 }
 

@@ -72,7 +72,7 @@ function readEntry<Schema extends z.ZodType>(
   const read = checkParams(schema, meta[name])
   if (read.ok) return read
   const wrong = read.failure.map(({ path, message }) => [...path.map(String), message].join(": "))
-  const message = `${name} in the call's _meta does not fit: ${wrong.join("; ")}.`
+  const message = `${name} in the call's _meta is not valid: ${wrong.join("; ")}.`
   return fail(failure("INVALID_PARAMS", message, { issues: read.failure }))
 }
 

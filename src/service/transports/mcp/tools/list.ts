@@ -8,13 +8,13 @@ export const listTool = tool({
   name: "list",
   title: "List executions",
   description:
-    "Lists executions, the newest first: what runs, what has ended and how. Use it to find an " +
-    "execution again whose execution_id is not known any more.",
+    "Lists executions, newest first: what is running, what has ended and how. Use it to find an " +
+    "execution whose execution_id you no longer know.",
   input: z.strictObject({
     state: StateKind.optional().describe("only those in this state"),
     labels: Labels.optional().describe("only those with all of these labels"),
     limit: z.int().min(1).max(100).default(20),
-    cursor: z.string().max(64).optional().describe("from an earlier answer: the next page"),
+    cursor: z.string().max(64).optional().describe("from the previous answer, for the next page"),
   }),
   output: z.object({
     executions: z.array(ExecutionSummary),
@@ -23,7 +23,7 @@ export const listTool = tool({
   examples: {
     input: { state: "running" },
     output: { executions: [exampleExecution], cursor: null },
-    note: "These are all there are.",
+    note: "There are no more.",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
   async answer(args, { operations, caller }) {
@@ -36,7 +36,7 @@ export const listTool = tool({
       return `${execution.execution_id} ${outcomeText(execution)}: ${command}`
     })
     const more = `There are more: call \`list\` with cursor ${cursor}.`
-    const all = lines.length === 0 ? "There are none." : "These are all there are."
+    const all = lines.length === 0 ? "No executions found." : "There are no more."
     return reply(cursor === null ? all : more, { executions, cursor }, lines.join("\n"))
   },
 })

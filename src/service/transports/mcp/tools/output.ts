@@ -31,7 +31,9 @@ const Arguments = z.strictObject({
         "(?i) at its beginning ignores case; no lookaround, no \\b, no back-references",
     ),
   context_lines: z.int().min(0).max(50).default(0).describe("lines around each match to show"),
-  stream: StreamName.optional().describe("only this one; default: both, as they were written"),
+  stream: StreamName.optional().describe(
+    "only this one; default: both, in the order they were written",
+  ),
   max_bytes: ShownBytes,
 })
 type Arguments = z.output<typeof Arguments>
@@ -39,15 +41,15 @@ type Arguments = z.output<typeof Arguments>
 const Output = z.object({
   execution_id: z.string(),
   text: z.string(),
-  next: z.string().describe("give this as `from` to read on"),
-  has_more: z.boolean().describe("more is there already: read on from `next`"),
-  ended: z.boolean().describe("true when nothing will ever follow `next`"),
+  next: z.string().describe("pass this as `from` to continue"),
+  has_more: z.boolean().describe("more is available: continue from `next`"),
+  ended: z.boolean().describe("true if nothing will ever follow `next`"),
   matches: z.int().nullable().describe("how many lines matched; null without a pattern"),
   missing: z
     .object({ bytes: z.int(), lines: z.int() })
     .nullable()
-    .describe("output before `text` that was dropped by the budget, and cannot be read any more"),
-  cut: z.boolean().describe("not all of the newest lines are shown: they did not fit"),
+    .describe("output before `text` that was dropped by the budget and can no longer be read"),
+  cut: z.boolean().describe("some of the newest lines are not shown because they did not fit"),
 })
 type Output = z.infer<typeof Output>
 
@@ -55,9 +57,9 @@ export const outputTool = tool({
   name: "output",
   title: "Read an execution's output",
   description:
-    "Reads what an execution wrote, running or ended: page by page from a cursor (`from`), the " +
+    "Reads the output of a running or ended execution: page by page from a cursor (`from`), the " +
     "newest lines (`last_lines`), or the lines that match a pattern with lines around them " +
-    "(`pattern`, `context_lines`). Nothing is lost in between: `next` is where to read on.",
+    "(`pattern`, `context_lines`). Continue from `next` to miss nothing.",
   input: Arguments,
   output: Output,
   examples: {
@@ -78,7 +80,7 @@ export const outputTool = tool({
   async answer(args, scope, call) {
     const pattern = args.pattern === undefined ? null : compileLinePattern(args.pattern)
     if (pattern?.ok === false) {
-      return fail(failure("INVALID_PARAMS", `pattern cannot be used: ${pattern.failure}.`))
+      return fail(failure("INVALID_PARAMS", `pattern is not valid: ${pattern.failure}.`))
     }
     const found = await scope.operations.status(scope.caller, args.execution_id)
     if (!found.ok) return found
@@ -145,13 +147,13 @@ function answered(shown: Shown): Result<ToolReply<Output>, Failure> {
       ? []
       : [`${output.missing.bytes} bytes before this were dropped by the budget.`]),
     ...(output.cut
-      ? ["Not all of these lines are shown: they did not fit, or are too far back."]
+      ? ["Some of these lines are not shown: they did not fit, or are too far back."]
       : []),
     output.has_more
-      ? `More is there: read on with from: ${JSON.stringify(output.next)}.`
+      ? `There is more: continue with from: ${JSON.stringify(output.next)}.`
       : output.ended
         ? "This is the end of the output."
-        : `No more is there yet: read on later with from: ${JSON.stringify(output.next)}.`,
+        : `There is no more yet: continue later with from: ${JSON.stringify(output.next)}.`,
   ]
   return reply(notes.join(" "), output, output.text)
 }

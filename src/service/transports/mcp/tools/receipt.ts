@@ -8,11 +8,11 @@ export const receiptTool = tool({
   title: "Get an execution's receipt",
   description:
     "The signed receipt of an ended execution: what was run, by whom, when, how it ended, how " +
-    "much it wrote, the hashes of its output. It is proof for others, and outlives the output.",
+    "much it wrote, the hashes of its output. It proves this to others, and outlives the output.",
   input: z.strictObject({ execution_id: executionId }),
   output: z.object({
     receipt: z.looseObject({}).describe("what is attested: execution_id, outcome, hashes, times …"),
-    signed: SignedReceipt.describe("the same, as it was signed (a DSSE envelope, Ed25519)"),
+    signed: SignedReceipt.describe("the signed form (a DSSE envelope, Ed25519)"),
   }),
   examples: {
     input: { execution_id: exampleExecution.execution_id },

@@ -24,7 +24,7 @@ export const ShownBytes = z.int().min(100).max(mostShownBytes).default(usuallySh
 const RunResult = ExecutionSummary.extend({
   text: z.string().describe("the output: all of it, or its beginning and its end"),
   omitted_bytes: z.int().describe("output between the beginning and the end that is not in `text`"),
-  omitted_from: z.string().nullable().describe("read on from here with `output`"),
+  omitted_from: z.string().nullable().describe("continue from here with `output`"),
 })
 type RunResult = z.infer<typeof RunResult>
 
@@ -32,22 +32,22 @@ export const runTool = tool({
   name: "run",
   title: "Run a command and wait for it",
   description:
-    "Starts a command, waits for its end, and answers with its exit code and output (the " +
-    "beginning and the end of it when it is long). Use it for what takes seconds. If the command " +
-    "is still running after `wait_s` seconds, the answer says so with `ended: false`: it goes " +
-    "on, and `wait` with its execution_id waits further. For long work use `start`.",
+    "Starts a command, waits for it to end, and returns its exit code and output (the " +
+    "beginning and the end if it is long). Use it for commands that take seconds. If the command " +
+    "is still running after `wait_s` seconds, the answer has `ended: false`: it continues, and " +
+    "`wait` with its execution_id waits further. For long commands use `start`.",
   input: StartArguments.extend({
     wait_s: z
       .number()
       .min(0)
       .max(longestWaitS)
       .default(usuallyWaitedS)
-      .describe("seconds to wait for its end; more than 45 only if the client allows such calls"),
+      .describe("seconds to wait for it to end; more than 45 only if the client allows that"),
     max_bytes: ShownBytes.describe("how much output the answer may show"),
     on_cancel: z
       .enum(["keep", "cancel"])
       .default("keep")
-      .describe("whether the command is cancelled too when this call is, by the client's word"),
+      .describe("whether cancelling this call also cancels the command"),
   }),
   output: RunResult,
   examples: {
@@ -96,7 +96,7 @@ export async function ran(
   const text = excerptText(excerpt)
   const { omittedBytes, omittedFrom } = excerpt
   const running = " It is still running: call `wait` with this execution_id until `ended` is true."
-  const further = isGone ? " Its output is not kept any more." : hasEnded(record) ? "" : running
+  const further = isGone ? " Its output is no longer kept." : hasEnded(record) ? "" : running
   const structured = {
     ...summarize(viewOf(record)),
     text,
@@ -118,5 +118,5 @@ async function cancelWith(scope: McpScope, call: Call, record: ExecutionRecord):
   const canceled = await scope.operations.control(scope.caller, record.id, { type: "CANCEL" })
   if (canceled.ok) return
   const { reason } = canceled.failure
-  scope.log.warn({ executionId: record.id, reason }, "a cancelled call's execution goes on")
+  scope.log.warn({ executionId: record.id, reason }, "a cancelled call's execution continues")
 }

@@ -16,46 +16,52 @@ export const StartArguments = z
       "a command line; pipes, redirections, $VARIABLES and && make it run in a shell",
     ),
     argv: shape.argv.describe(
-      "program and arguments, executed as they are, without a shell: instead of `command`",
+      "program and arguments, executed directly without a shell, instead of `command`",
     ),
-    shell: shape.shell.describe("run `command` in a shell in any case"),
-    cwd: shape.cwd.describe("an absolute path; default: where the client runs, or the service"),
+    shell: shape.shell.describe("always run `command` in a shell"),
+    cwd: shape.cwd.describe(
+      "an absolute path; default: the directory of the client, or of the service",
+    ),
     env: shape.env.describe("variables to add to the environment"),
-    stdin: shape.stdin.describe("`pipe` to be able to send it input with the tool `input`"),
+    stdin: shape.stdin.describe("`pipe` if you want to send it input with the tool `input`"),
     terminal: shape.terminal.describe(
-      "run it on a terminal of this size, for programs that want one",
+      "run it on a terminal of this size, for programs that need one",
     ),
-    timeout: shape.timeout.describe("stop it after so many seconds of running; default: never"),
+    timeout: shape.timeout.describe("stop it after this many seconds of running; default: never"),
     idle_timeout: shape.idle_timeout.describe(
-      "stop it after so many seconds without output or input",
+      "stop it after this many seconds without output or input",
     ),
-    budget: shape.budget.describe("how much output is kept: bytes, lines, and what gives way"),
+    budget: shape.budget.describe(
+      "how much output is kept: bytes, lines, and what happens beyond that",
+    ),
     limits: shape.limits.describe("memory in bytes, processors, processes, bytes of output"),
     labels: shape.labels.describe("names and values to find it by with `list`"),
     idempotency_key: shape.idempotency_key.describe(
-      "the same key with the same arguments starts it once, however often it is called",
+      "calls with the same key and arguments start it only once",
     ),
   })
   .check(...executeRules)
 type StartArguments = z.output<typeof StartArguments>
 
 const Started = z.object({
-  execution_id: z.string().describe("give this to wait, output, input, cancel …"),
+  execution_id: z.string().describe("pass this to wait, output, input, cancel …"),
   status: z.enum(["started", "queued"]),
   pid: z.int().nullable().describe("null while it is queued"),
-  repeated: z.boolean().describe("true when the idempotency_key found one that was started before"),
-  ended: z.boolean().describe("true when a repeated one has ended already"),
+  repeated: z
+    .boolean()
+    .describe("true if the idempotency_key found an execution that was started before"),
+  ended: z.boolean().describe("true if a repeated execution has already ended"),
 })
 
 export const startTool = tool({
   name: "start",
   title: "Start a command",
   description:
-    "Starts a command and answers at once with its execution_id, while it goes on in the " +
-    "background for as long as it takes: minutes or hours, whatever becomes of this connection. " +
-    "Use it for builds, tests, servers, agents: whatever may take more than a few seconds. " +
-    "Afterwards call `wait` until `ended` is true, and `output` to read what it wrote. " +
-    "For something short, `run` does all of that in one call.",
+    "Starts a command and returns its execution_id at once, while it continues in the " +
+    "background for as long as it takes: minutes or hours, even if this connection is lost. " +
+    "Use it for builds, tests, servers, agents: anything that may take more than a few seconds. " +
+    "Then call `wait` until `ended` is true, and `output` to read what it wrote. " +
+    "For short commands, `run` does all of that in one call.",
   input: StartArguments,
   output: Started,
   examples: {
@@ -83,7 +89,7 @@ export const startTool = tool({
     const pid = record.leader?.pid ?? null
     const status = pid === null ? "queued" : "started"
     const ended = hasEnded(record)
-    const again = repeated ? "had been started before, with the same idempotency_key" : null
+    const again = repeated ? "was already started with the same idempotency_key" : null
     const what = `Execution ${id} ${again ?? `is ${status}`}${ended ? ", and has ended" : ""}.`
     const next = ended
       ? "Read its output with `output`."

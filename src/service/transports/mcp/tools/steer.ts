@@ -18,7 +18,7 @@ export const pauseTool = tool({
   title: "Pause an execution",
   description:
     "Freezes an execution with all its processes and its clocks: no timeout runs while it is " +
-    "paused. `resume` lets it go on. To pause a paused one changes nothing.",
+    "paused. `resume` lets it continue. Pausing a paused execution changes nothing.",
   input: Target,
   output: ExecutionSummary,
   examples: {
@@ -33,7 +33,7 @@ export const pauseTool = tool({
 export const resumeTool = tool({
   name: "resume",
   title: "Resume an execution",
-  description: "Lets a paused execution go on. To resume one that is running changes nothing.",
+  description: "Lets a paused execution continue. Resuming a running one changes nothing.",
   input: Target,
   output: ExecutionSummary,
   examples: {
@@ -49,8 +49,8 @@ export const signalTool = tool({
   name: "signal",
   title: "Send a signal to an execution",
   description:
-    "Sends a signal to every process of an execution, for programs that give one a meaning: " +
-    "SIGHUP to read a configuration again, SIGINT to interrupt. To end it, use `cancel`.",
+    "Sends a signal to every process of an execution, for programs that react to it: " +
+    "SIGHUP to reload a configuration, SIGINT to interrupt. To end it, use `cancel`.",
   input: Target.extend({
     signal: z
       .union([z.string().min(1).max(16), z.int().min(1).max(64)])
@@ -68,17 +68,17 @@ export const signalTool = tool({
 })
 
 const Canceled = ExecutionSummary.extend({
-  stopped: z.array(StoppedProcess).describe("what was ended, by which signal, in what time"),
-  left: z.array(Survivor).describe("what could not be ended; empty means that nothing is left"),
+  stopped: z.array(StoppedProcess).describe("what was ended, by which signal, and how fast"),
+  left: z.array(Survivor).describe("what could not be killed; empty means that nothing is left"),
 })
 
 export const cancelTool = tool({
   name: "cancel",
   title: "Cancel an execution",
   description:
-    "Ends an execution with all its processes, also those that detached themselves: SIGTERM, a " +
-    "grace period, SIGKILL, and a look whether anything is left. The answer comes when it is " +
-    "gone. Its output stays readable. To cancel one that has ended changes nothing.",
+    "Ends an execution with all its processes, including detached ones: SIGTERM, a " +
+    "grace period, SIGKILL, and a check whether anything is left. The answer comes when it is " +
+    "gone. Its output stays readable. Canceling an ended execution changes nothing.",
   input: Target,
   output: Canceled,
   examples: {
@@ -103,8 +103,8 @@ export const cancelTool = tool({
     const now = await waitForEnd(scope, call, execution_id, endMs)
     if (!now.ok) return now
     const { stopped, survivors: left } = now.value
-    const what = isOver ? "It had ended before. " : ""
-    const rest = hasEnded(now.value) ? leftText(left.length) : "Its end is not on record yet."
+    const what = isOver ? "It had already ended. " : ""
+    const rest = hasEnded(now.value) ? leftText(left.length) : "Its end is not recorded yet."
     return reply(`${what}${sentenceOf(now.value)} ${rest}`, {
       ...summarize(viewOf(now.value)),
       stopped,
@@ -114,7 +114,7 @@ export const cancelTool = tool({
 })
 
 function leftText(left: number): string {
-  return left === 0 ? "No process of it is left." : `${left} processes could not be ended.`
+  return left === 0 ? "None of its processes is left." : `${left} processes could not be killed.`
 }
 
 type Order = Parameters<McpScope["operations"]["control"]>[2]

@@ -93,7 +93,7 @@ function invalidArguments(
   issues: readonly z.core.$ZodIssue[],
   { operations }: McpScope,
 ): Failure {
-  const message = `The arguments of ${name} do not fit: ${issuesText(issues)}.`
+  const message = `Invalid arguments for ${name}: ${issuesText(issues)}.`
   return invalidParams(message, issues, operations.policy)
 }
 
@@ -151,4 +151,4 @@ export const executionId = z
   .string()
   .min(1)
   .max(64)
-  .describe("as `start` or `list` gave it; a unique beginning of it will do")
+  .describe("from `start` or `list`; a unique prefix will do")

@@ -10,7 +10,7 @@ export const verifyTool = tool({
   title: "Verify a claim about an execution",
   description:
     "Checks a claim against the record: did this execution really write this text, is this its " +
-    "hash? The record is a hash chain, and is checked for changes on the way. Use it before " +
+    "hash? The record is a hash chain, and is itself checked for tampering. Use it before " +
     "reporting that something passed, and to check what somebody else reported.",
   input: z.strictObject({ execution_id: executionId, ...Claim.shape }),
   output: Verdict,
@@ -21,19 +21,18 @@ export const verifyTool = tool({
       chain: "intact",
       where: { type: "stdout", sequence: 48_193, time: "2026-11-17T08:01:33.000Z" },
     },
-    note: "VERIFIED. The record is intact. It stands in stdout at byte 48193.",
+    note: "VERIFIED. The record is intact. It is in stdout at byte 48193.",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
   async answer(args, { operations, caller }) {
     if (args.contains === undefined && args.hash === undefined) {
-      const message = "Nothing is claimed: give `contains` or `hash`."
+      const message = "There is no claim to check: use `contains` or `hash`."
       return fail(failure("INVALID_PARAMS", message))
     }
     const checked = await operations.verify(caller, args)
     if (!checked.ok) return checked
     const { verified, chain, reason, where } = checked.value
-    const found =
-      where === undefined ? "" : ` It stands in ${where.type} at byte ${where.sequence}.`
+    const found = where === undefined ? "" : ` It is in ${where.type} at byte ${where.sequence}.`
     const text = verified
       ? `VERIFIED. The record is ${chain}.${found}`
       : `NOT VERIFIED: ${reason ?? "the record does not show it"}. The record is ${chain}.`

@@ -64,7 +64,7 @@ function tellProgress(
     if (resources.disposed) return
     timer = scope.after(delayMs, () => {
       tell().catch((error: unknown) => {
-        scope.log.debug({ err: error }, "progress could not be told")
+        scope.log.debug({ err: error }, "progress could not be sent")
       })
     })
   }

@@ -13,9 +13,9 @@ export const waitTool = tool({
   name: "wait",
   title: "Wait for an execution",
   description:
-    "Waits until an execution has ended, at most 45 seconds, and answers with its state, the " +
-    "elapsed time and its newest lines of output. If `ended` is false it is still running: call " +
-    "`wait` again, as often as needed. With timeout_s 0 it answers at once: what is its state?",
+    "Waits until an execution has ended, at most 45 seconds, and returns its state, the " +
+    "elapsed time and its latest lines of output. If `ended` is false it is still running: call " +
+    "`wait` again, as often as needed. With timeout_s 0 it returns the current state at once.",
   input: z.strictObject({
     execution_id: executionId,
     timeout_s: z.number().min(0).max(longestWaitS).default(longestWaitS),
@@ -23,7 +23,7 @@ export const waitTool = tool({
   }),
   output: ExecutionSummary.extend({
     newest: z.string().describe("the newest lines of output"),
-    next: z.string().nullable().describe("read on after them with `output` from here"),
+    next: z.string().nullable().describe("continue after them with `output` from here"),
   }),
   examples: {
     input: { execution_id: exampleExecution.execution_id },

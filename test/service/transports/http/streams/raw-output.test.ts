@@ -162,7 +162,7 @@ describe("raw output of which something is forgotten", () => {
     const second = reader?.read()
 
     expect(new TextDecoder().decode(first?.value)).toBe("a")
-    expect(String(await rejectionOf(second))).toContain("not kept any more")
+    expect(String(await rejectionOf(second))).toContain("no longer kept")
     expect(execution.feeds.size).toBe(0)
   })
 })
