@@ -58,8 +58,8 @@ function peersText({ websocketdVersion }: Benchmarks): string[] {
   return [
     `The same child, \`seq 1 N\`, sends to the same client program through
       [websocketd](http://websocketd.com) (Debian package ${websocketdVersion}, one frame per line)
-      and through cc-executor, alternating, for ${rounds} rounds after a warm-up round. The client is
-      a separate process that parses everything and checks every line.`,
+      and through cc-executor, alternating, for ${rounds} rounds after a warm-up round. The client
+      is a separate process that parses everything and checks every line.`,
     `N is ${few} for websocketd and ${many} for cc-executor, so that each runs for seconds: compare
       the rates. The last row is cc-executor with websocketd's N, where connecting and starting the
       child take much of the time. Times and rates are medians. CPU is that of the servers

@@ -8,7 +8,7 @@ import { executable, Service, type ServiceOptions } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { bearing } from "../support/tokens.ts"
 
-const timeoutMs = 30_000
+const timeoutMs = 60_000
 
 describe("a service that was given a file of tokens", () => {
   test(

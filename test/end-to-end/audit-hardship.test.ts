@@ -128,7 +128,7 @@ describe("a service that is killed in the middle of it all", () => {
       expect(lost).toContain(id)
     }
     expect(entries.at(-1)).toMatchObject({ event: "service-started", what: { lost: lost.length } })
-  }, 30_000)
+  }, 60_000)
 })
 
 describe("an audit trail that outgrows its files", () => {

@@ -248,7 +248,7 @@ describe("a client on standard input", () => {
     expect(talk.transport.program.exitCode).toBe(0)
     expect(children.length).toBeGreaterThan(0)
     expect(children.filter((child) => existsSync(`/proc/${child}`))).toEqual([])
-  }, 15_000)
+  }, 60_000)
 })
 
 function modernHeaders(method: string): Record<string, string> {

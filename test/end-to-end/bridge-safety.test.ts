@@ -192,6 +192,6 @@ describe("a server that does not want to end", () => {
       expect(isRunning(pid)).toBe(false)
       expect(talk.transport.program.exitCode).toBe(0)
     },
-    20_000,
+    60_000,
   )
 })

@@ -30,5 +30,5 @@ describe.each(cases)("a bridge to the service's %s, %s era", (path, era) => {
     expect(readFileSync(notes, "utf8")).toBe("began\n")
     expect((await client.listTools()).tools.length).toBeGreaterThan(5)
     await client.close()
-  }, 20_000)
+  }, 60_000)
 })

@@ -29,7 +29,7 @@ describe("a target that is not there", () => {
     const port = httpTarget(() => result(0))
     port[Symbol.dispose]()
     const circuit = ["--circuit-failures", "2", "--circuit-wait", "1s"]
-    await using talk = new BridgeTalk(["--to", port.url, "--retry-for", "300ms", ...circuit])
+    await using talk = new BridgeTalk(["--to", port.url, "--retry-for", "1m", ...circuit])
 
     const first = await talk.ask("ping")
     const startedMs = performance.now()
@@ -45,7 +45,7 @@ describe("a target that is not there", () => {
     expect(second.error.message).toMatch(
       /circuit to http.* has been open since 20\d\d-.*ECONNREFUSED.*Send the request again in 1 s/s,
     )
-    expect(tookMs).toBeLessThan(200)
+    expect(tookMs).toBeLessThan(20_000)
     expect(answered).toEqual({})
   })
 })
@@ -189,6 +189,6 @@ describe("a target that is a program", () => {
       expect(readFileSync(notes, "utf8")).toBe("died\n".repeat(times))
       expect((await talk.call("add", { a: 1, b: 1 })).result.content[0].text).toBe("2")
     },
-    20_000,
+    60_000,
   )
 })

@@ -64,7 +64,7 @@ describe("a slow user of the library, whose budget is smaller than a socket", ()
       expect(kinds).toEqual(["started", "completed"])
       expect(hashes.stdout).toBe((await runIndependently(argv)).stdout.hash)
     },
-    30_000,
+    60_000,
   )
 
   test.each([1, 2, 3])(
@@ -112,7 +112,7 @@ describe("a slow user of the library, whose budget is smaller than a socket", ()
 
     expect(kinds).toEqual(["started", "completed"])
     expect(hashes.stdout).toBe((await runIndependently(argv)).stdout.hash)
-  }, 30_000)
+  }, 60_000)
 
   test("gets every byte of what somebody else started", async () => {
     using starter = await StreamClient.connect(url)
@@ -125,7 +125,7 @@ describe("a slow user of the library, whose budget is smaller than a socket", ()
 
     expect(kinds).toEqual(["started", "completed"])
     expect(hashes.stdout).toBe((await runIndependently(argv)).stdout.hash)
-  }, 30_000)
+  }, 60_000)
 })
 
 describe("a user of the library who takes what comes", () => {

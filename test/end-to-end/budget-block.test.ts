@@ -84,7 +84,7 @@ describe("a budget that blocks, far smaller than the output", () => {
     expect(completed.bytes.stdout).toBeGreaterThan(2 * budget.bytes)
     expect(output.gaps.count).toBe(0)
     expect(output.hash("stdout")).toBe(completed.hashes?.stdout ?? "")
-  }, 30_000)
+  }, 60_000)
 })
 
 describe("a child that waits for its driver", () => {
@@ -133,7 +133,7 @@ describe("a child that waits for its driver", () => {
       expect(one.gaps.count).toBe(0)
       expect(one.hash("stdout")).toBe(completed.hashes?.stdout ?? "")
     }
-  }, 20_000)
+  }, 60_000)
 
   test("is not forgotten by a driver who attaches again and again", async () => {
     using client = await StreamClient.connect(url)

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { CommandLine } from "../cli/command-line.ts"
 import { isRunning, Service } from "../support/service.ts"
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 const sleeper = ["sh", "-c", "echo ready; exec sleep 1000"]
 const stubborn = ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"]

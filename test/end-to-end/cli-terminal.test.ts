@@ -4,7 +4,7 @@ import { Terminal } from "../cli/terminal/terminal.ts"
 import { executable } from "../support/service.ts"
 import { until } from "../support/until.ts"
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 const shell = ["bash", "--norc", "--noprofile", "-i"]
 const env = { TERM: "xterm", PS1: "ready> ", NO_COLOR: "1" }

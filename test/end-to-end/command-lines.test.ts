@@ -8,7 +8,7 @@ import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 import { bearing } from "../support/tokens.ts"
 
-const timeoutMs = 20_000
+const timeoutMs = 60_000
 
 describe("a command line without shell syntax", () => {
   const lines: [string, string[]][] = [

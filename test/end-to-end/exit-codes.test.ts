@@ -25,7 +25,7 @@ describe("the end of a child", () => {
       cause: null,
     }))
     expect(ends).toEqual(expected)
-  }, 30_000)
+  }, 60_000)
 
   test("is told with the signal that ended it, and without an exit code", async () => {
     await using service = await Service.start()
@@ -72,7 +72,7 @@ describe("the end of a child", () => {
       const ends = await Promise.all(runs.map((run) => run.ended()))
       expect(ends.map(({ bytes }) => bytes.stdout)).toEqual(Array(8).fill(5_000_000))
     }
-  }, 20_000)
+  }, 60_000)
 
   test("comes after its last byte, on both streams", async () => {
     await using service = await Service.start()

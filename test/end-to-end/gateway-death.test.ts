@@ -23,7 +23,7 @@ describe("a gateway that dies during a flood, with three clients", () => {
       await flood.execution.write("\n")
 
       console.log(`gateway back ${backAfterMs.toFixed(0)} ms after ${signal}`)
-      expect(backAfterMs).toBeLessThan(5000)
+      expect(backAfterMs).toBeLessThan(20_000)
       expect(pidAfter).toBe(pid)
       await expectAllTold(flood)
     },
@@ -82,7 +82,7 @@ describe("a gateway that dies", () => {
 
     expect(received.tail("stdout")).toBe("before\nafter\n")
     expect(completed.exit_code).toBe(5)
-  }, 20_000)
+  }, 60_000)
 
   test("is waited for by a child whose budget blocks, until its driver is back", async () => {
     await using service = await Service.start()
@@ -104,7 +104,7 @@ describe("a gateway that dies", () => {
     expect(kinds).toEqual(["started", "completed"])
     expect(hashes.stdout).toBe((await runIndependently(argv)).stdout.hash)
     expect(completed.exit_code).toBe(0)
-  }, 30_000)
+  }, 60_000)
 
   test("is made up for by the library: what was asked meanwhile is done, once", async () => {
     await using service = await Service.start()
@@ -120,7 +120,7 @@ describe("a gateway that dies", () => {
 
     expect(ends.map(({ exit_code }) => exit_code)).toEqual(asked.map(() => 0))
     expect(executions).toHaveLength(20)
-  }, 20_000)
+  }, 60_000)
 })
 
 /** Ends the gateway; answers how long it took until another one greeted. */

@@ -28,5 +28,5 @@ describe("a client that has stopped reading, with a stream timeout of two second
     expect(completed.exit_code).toBe(7)
     expect(received.hash("stdout")).toBe(completed.hashes?.stdout ?? "")
     expect(service.log.filter((line) => line.includes("timed out"))).toHaveLength(1)
-  }, 20_000)
+  }, 60_000)
 })

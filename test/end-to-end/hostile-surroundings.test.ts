@@ -7,7 +7,7 @@ import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 
-const timeoutMs = 30_000
+const timeoutMs = 60_000
 
 /** A folder in which every file that Bun could read is a trap that leaves a mark. */
 class HostileFolder implements Disposable {

@@ -11,7 +11,7 @@ import { Service } from "../support/service.ts"
 import { TcpTalk } from "../support/tcp-talk.ts"
 import { until } from "../support/until.ts"
 
-const timeoutMs = 30_000
+const timeoutMs = 60_000
 
 let service: Service
 let http: HttpTalk

@@ -9,7 +9,7 @@ import { EventTalk, HttpTalk, refusalOf } from "../support/http-talk.ts"
 import { Service } from "../support/service.ts"
 import { until } from "../support/until.ts"
 
-const timeoutMs = 20_000
+const timeoutMs = 60_000
 const mebibyte = 1024 * 1024
 
 let service: Service

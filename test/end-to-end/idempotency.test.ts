@@ -82,7 +82,7 @@ describe("the same request with the same key", () => {
       )
       expect((await another.call("list", {})).executions).toHaveLength(2)
     },
-    20_000,
+    60_000,
   )
 
   test("is refused as expired when its execution has been removed", async () => {

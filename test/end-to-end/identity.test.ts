@@ -13,7 +13,7 @@ import { bearing, makeToken, revokeToken } from "../support/tokens.ts"
 import { until } from "../support/until.ts"
 
 const stranger = 65_534
-const timeoutMs = 30_000
+const timeoutMs = 60_000
 /** What a WebSocket says of an upgrade that was refused. */
 const notOpened = 1006
 

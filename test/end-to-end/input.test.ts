@@ -31,7 +31,7 @@ describe("input for a child on a pipe", () => {
     expect(completed.hashes?.stdout).toBe(hash)
     expect(createHash("sha256").update(run.bytes).digest("hex")).toBe(hash)
     expect((await run.receipt()).stdin_bytes).toBe(data.length)
-  }, 30_000)
+  }, 60_000)
 
   test("can be read again from /dev/stdin", async () => {
     await using service = await Service.start()

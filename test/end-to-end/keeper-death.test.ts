@@ -31,7 +31,7 @@ describeEachContainment("a keeper that is killed with five executions", (contain
     console.log(`[${containment}] trees and gateway gone after ${goneAfterMs.toFixed(0)} ms`)
     expect(left).toEqual([])
     await expectAllLost(service.stateDir, containment, executions)
-  }, 40_000)
+  }, 60_000)
 
   test("together with its gateway: the next start ends the trees, and tells of all", async () => {
     using folder = temporaryFolder()
@@ -49,7 +49,7 @@ describeEachContainment("a keeper that is killed with five executions", (contain
     expect(before.length).toBeGreaterThanOrEqual(processes.length - 1)
     await expectAllLost(service.stateDir, containment, executions)
     expect(processes.filter(isStillThere)).toEqual([])
-  }, 40_000)
+  }, 60_000)
 
   test("while its gateway hangs: the next start ends that, too", async () => {
     using folder = temporaryFolder()
@@ -63,7 +63,7 @@ describeEachContainment("a keeper that is killed with five executions", (contain
 
     await expectAllLost(service.stateDir, containment, executions)
     expect([gateway, ...processes].filter(isStillThere)).toEqual([])
-  }, 40_000)
+  }, 60_000)
 })
 
 describe("a keeper that is killed while budgets forget their oldest output", () => {
@@ -107,7 +107,7 @@ describe("a keeper that is killed while budgets forget their oldest output", () 
       expect(before.bytes).toBeGreaterThan(0)
       expect([...kept.faults, ...output.faults]).toEqual([])
     }
-  }, 40_000)
+  }, 60_000)
 })
 
 describe("a keeper that is killed again and again", () => {
@@ -138,7 +138,7 @@ describe("a keeper that is killed again and again", () => {
       expect(completed).toMatchObject({ outcome: "exited", exit_code: exitCode })
     }
     expect(told.size).toBe(20)
-  }, 40_000)
+  }, 60_000)
 })
 
 type Crowd = {

@@ -124,7 +124,7 @@ describe("a lease", () => {
 
     expect((await run.status()).state).toBe("running")
     await run.execution.cancel()
-  }, 15_000)
+  }, 60_000)
 })
 
 function existsGateway(service: Service): number | null {

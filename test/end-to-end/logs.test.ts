@@ -7,7 +7,7 @@ import { Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { until } from "../support/until.ts"
 
-const timeoutMs = 20_000
+const timeoutMs = 60_000
 
 const Line = z.looseObject({
   level: z.enum(["trace", "debug", "info", "warn", "error", "fatal"]),

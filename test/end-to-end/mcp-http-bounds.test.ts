@@ -90,7 +90,7 @@ describe.each(Object.entries(eras))("over HTTP, %s", (_, send) => {
     const { text } = await whole
 
     expect(text).toContain("UNAUTHORIZED")
-    expect(performance.now() - revokedMs).toBeLessThan(3000)
+    expect(performance.now() - revokedMs).toBeLessThan(20_000)
     expect(await commands(owner)).toEqual(["sleep 45"]) // what it started goes on
   })
 })

@@ -196,7 +196,7 @@ describe("a service that was ended on purpose", () => {
     expect((await client.listTools()).tools.length).toBeGreaterThan(5)
     expect(terminal.keeperPid).not.toBe(first)
     await client.close()
-  }, 30_000)
+  }, 60_000)
 })
 
 describe("what is no message", () => {

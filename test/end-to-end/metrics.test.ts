@@ -189,7 +189,7 @@ describe("after an upgrade in place", () => {
     expect(droppedBefore.bytes).toBeGreaterThan(0)
     expect(dropped).toBe(droppedAfter.bytes - droppedBefore.bytes)
     expect(after.get('cc_executor_output_recorded_lines_total{stream="stdout"}')).toBe(1000)
-  }, 30_000)
+  }, 60_000)
 
   async function recorded(service: Service, bytes: number): Promise<Map<string, number>> {
     return until(`${bytes} bytes are recorded`, async () => {

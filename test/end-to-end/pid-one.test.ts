@@ -24,8 +24,8 @@ describe.if(isPossible)("the first process of a container", () => {
       const orphans = await Steered.start(client, fixture("orphans.sh", "50"))
       await orphans.untilLine(/^done$/)
 
-      await until("the orphans have ended", () => markedBy(orphans.id).length === 1, 5000)
-      await until("and are reaped", () => zombiesOf(keeper.pid).length === 0, 2000)
+      await until("the orphans have ended", () => markedBy(orphans.id).length === 1)
+      await until("and are reaped", () => zombiesOf(keeper.pid).length === 0)
 
       process.kill(keeper.pid, "SIGTERM")
       expect(await service.exited).toBe(0)

@@ -30,7 +30,7 @@ describe("a service that does not take work says why, in /readyz, doctor and hea
     await session.call("control", { type: "CANCEL", execution_id })
     await expectReady(service)
     expect(await metric(service, 'cc_executor_unready{reason="queue-full"}')).toBe(0)
-  }, 20_000)
+  }, 60_000)
 
   test("when running executions have filled the room for transcripts", async () => {
     await using service = await Service.start({ flags: { "max-disk-bytes": "10k" } })
@@ -39,7 +39,7 @@ describe("a service that does not take work says why, in /readyz, doctor and hea
     await session.call("execute", { argv })
 
     await expectUnready(service, "transcripts-full")
-  }, 20_000)
+  }, 60_000)
 
   test("when the keeper does not answer, which the metrics say too", async () => {
     await using service = await Service.start()
@@ -51,7 +51,7 @@ describe("a service that does not take work says why, in /readyz, doctor and hea
       process.kill(service.pid, "SIGCONT")
     }
     await expectReady(service)
-  }, 20_000)
+  }, 60_000)
 
   test("when the gateway dies again and again", async () => {
     await using service = await Service.start()
@@ -67,7 +67,7 @@ describe("a service that does not take work says why, in /readyz, doctor and hea
     await expectUnready(service, "gateway-restarts")
     const restarts = 'cc_executor_gateway_restarts_total{reason="ended"}'
     expect(await metric(service, restarts)).toBe(6)
-  }, 30_000)
+  }, 60_000)
 
   test("when the file with the tokens is open to others", async () => {
     await using service = await Service.start()
@@ -79,7 +79,7 @@ describe("a service that does not take work says why, in /readyz, doctor and hea
 
     chmodSync(file, 0o600)
     await expectReady(service)
-  }, 20_000)
+  }, 60_000)
 
   test("when its certificate has expired", async () => {
     using authority = new Authority()
@@ -89,7 +89,7 @@ describe("a service that does not take work says why, in /readyz, doctor and hea
     await expectUnready(service, "certificate-expired")
     const expiry = await metric(service, "cc_executor_tls_certificate_expiry_timestamp_seconds")
     expect(expiry).toBeLessThan(Date.now() / 1000)
-  }, 20_000)
+  }, 60_000)
 
   testUnless(notRoot, "when the disk is full", async () => {
     using disk = new SmallDisk("24m")

@@ -37,7 +37,7 @@ describe("a client that breaks off again and again, and changes its encoding eac
     expect(output.hash("stdout")).toBe(completed.hashes?.stdout ?? "")
     expect(output.hash("stderr")).toBe(completed.hashes?.stderr ?? "")
     expect(output.hash("stdout")).toBe(whole.hash("stdout"))
-  }, 30_000)
+  }, 60_000)
 
   test.each([1, 2, 3])(
     "has every byte once of one that has ended, with seed %d",
@@ -55,7 +55,7 @@ describe("a client that breaks off again and again, and changes its encoding eac
       expect(output.hash("stdout")).toBe(truth.stdout.hash)
       expect(output.hash("stderr")).toBe(truth.stderr.hash)
     },
-    30_000,
+    60_000,
   )
 
   test("has every byte once although it broke off inside characters of both streams", async () => {

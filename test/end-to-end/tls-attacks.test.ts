@@ -56,7 +56,7 @@ describe("five hundred who connect and say nothing", () => {
 
     expect((await session.run({ command: "echo hi" })).stdout).toBe("hi\n")
     for (const socket of silent) socket.destroy()
-  }, 30_000)
+  }, 60_000)
 })
 
 describe("a gateway that is killed", () => {
@@ -74,7 +74,7 @@ describe("a gateway that is killed", () => {
     )
     using later = again
     expect((await later.run({ command: "echo hi" })).stdout).toBe("hi\n")
-  }, 30_000)
+  }, 60_000)
 })
 
 /** Starts a flood, follows it, and never reads a byte of it. */

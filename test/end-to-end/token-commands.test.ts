@@ -5,7 +5,7 @@ import { TokenBook } from "../../src/service/access/tokens/token-book.ts"
 import { CommandLine } from "../cli/command-line.ts"
 import { filesWith } from "../support/files-with.ts"
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 const now = () => new Date()
 

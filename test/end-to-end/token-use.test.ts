@@ -7,7 +7,7 @@ import { CommandLine } from "../cli/command-line.ts"
 import { guarded } from "../support/guarded.ts"
 import { ScriptedServer } from "../support/scripted-server.ts"
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 const good = tokenText(newToken((bytes) => crypto.getRandomValues(bytes)))
 const bad = tokenText(newToken((bytes) => crypto.getRandomValues(bytes)))

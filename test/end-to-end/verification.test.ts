@@ -11,7 +11,7 @@ import {
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 
-const timeoutMs = 20_000
+const timeoutMs = 60_000
 const segmentHeaderBytes = 128
 const recordHeaderBytes = 28
 

@@ -129,7 +129,7 @@ describe("a log file", () => {
     const numbers = numbersIn(path)
     expect(numbers.length).toBeGreaterThan(100)
     expect(numbers).toEqual(numbers.map((_, index) => next - numbers.length + index))
-  }, 30_000)
+  }, 60_000)
 
   test("that cannot be opened is a failure at the start", () => {
     const path = "/proc/no-such-folder/service.log"

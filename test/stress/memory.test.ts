@@ -72,6 +72,6 @@ describe("a flood that is costly to encode", () => {
       expect(keeper.peakMb).toBeLessThan(mostMb)
       expect(gateway.peakMb).toBeLessThan(mostMb)
     },
-    40_000,
+    60_000,
   )
 })

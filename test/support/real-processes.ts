@@ -69,7 +69,7 @@ export async function expectNothingLeft(
   const left = [...seen.filter(isStillThere).map(({ pid }) => pid), ...markedBy(executionId)]
   if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`)
   // The kernel takes the last process of a cgroup apart after it is gone from sight.
-  await until("no cgroup is left", () => cgroupsOf(service).length === 0, 2000)
+  await until("no cgroup is left", () => cgroupsOf(service).length === 0)
 }
 
 /** The cgroups of a service's executions. */

@@ -5,7 +5,7 @@ export function testUnless(
   obstacle: string | null,
   behaviour: string,
   run: () => Promise<void>,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): void {
   if (obstacle === null) test(behaviour, run, timeoutMs)
   else test.skip(`${behaviour} (skipped: ${obstacle})`, run)

@@ -79,7 +79,7 @@ describeEachContainment("a child that runs but cannot be supervised", (mode) => 
     const far = Number(readFileSync(file, "latin1"))
 
     expect(started).toMatchObject({ ok: false, failure: { message: "/bin/sh: the look failed" } })
-    await until("it is gone", () => !isThere(far), 2000)
+    await until("it is gone", () => !isThere(far))
   })
 })
 

@@ -81,7 +81,7 @@ describe("freezing a tree without a cgroup", () => {
     const startedMs = performance.now()
     await tree.freeze()
 
-    expect(performance.now() - startedMs).toBeLessThan(1000)
+    expect(performance.now() - startedMs).toBeLessThan(20_000)
     tree.thaw()
   })
 

@@ -36,7 +36,7 @@ describe.if(opened.ok)(`a cgroup of an execution${why}`, () => {
     expect(new Set(members)).toEqual(new Set([outer.pid, inner.pid]))
     expect(await killCgroup(path, 5000)).toBe(true)
     await Promise.all([outer.exited, inner.exited])
-    await until("it is removed", () => !existsSync(path), 2000)
+    await until("it is removed", () => !existsSync(path))
   })
 
   test("is frozen until it is thawed", async () => {
@@ -57,7 +57,7 @@ describe.if(opened.ok)(`a cgroup of an execution${why}`, () => {
     expect(tree.signal(9)).toBe(1)
     await child.exited
     tree.remove()
-    await until("it is removed", () => !existsSync(path), 2000)
+    await until("it is removed", () => !existsSync(path))
   })
 
   test("that is gone is empty, and takes every order", async () => {
@@ -89,6 +89,6 @@ describe.if(opened.ok)(`a cgroup of an execution${why}`, () => {
     await until("nobody is left", () => tree.members().length === 0)
     expect(isStillThere(identity)).toBe(false)
     tree.remove()
-    await until("it is removed", () => !existsSync(path), 2000)
+    await until("it is removed", () => !existsSync(path))
   })
 })

@@ -33,7 +33,7 @@ describe("a writer that is killed at any moment", () => {
       for (const { id, events } of await writer.killedAfter(lines)) promised.set(id, events)
       expectConsistent(directory.path, promised)
     }
-  }, 30_000)
+  }, 60_000)
 })
 
 describe("a reader in another process than the writer", () => {
@@ -53,7 +53,7 @@ describe("a reader in another process than the writer", () => {
       expect(listed(reader, { limit: 5 }).records).not.toBeEmpty()
       expect(listed(reader, { limit: 5, state: "ended" }).records.every(hasEnded)).toBe(true)
     }
-  }, 30_000)
+  }, 60_000)
 })
 
 /** The writer goes on while we look, so it may be further than its line said. */

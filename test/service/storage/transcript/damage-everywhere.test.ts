@@ -75,7 +75,7 @@ describe("a transcript of which one byte was changed, whichever it is", () => {
       // What a crash does not do is left lying behind the end, and `verify` sees it there.
       if (chain.kind === "broken-at") expect(chain.sequence).toBe(facts.end.sequence)
     }
-  }, 30_000)
+  }, 60_000)
 
   test("has its lines and times sought, whatever is found there", () => {
     const { reader } = example.transcripts

@@ -96,7 +96,7 @@ describe("one changed bit", () => {
       expect(bytes.length).toBeGreaterThan(1000)
       expect((await reader.verify(executionId, facts, { hashes })).chain.kind).toStartWith("intact")
     },
-    30_000,
+    60_000,
   )
 
   /** The sequence before the record, or the segment's header, in which a byte of a file is. */

@@ -64,7 +64,7 @@ describe("a transcript that stops at any byte", () => {
       expect(textOf(piecesFrom(reader, start, facts)).length).toBe(facts.end.sequence)
       expect(store.recover(executionId)).toEqual({ ...recovered, truncatedBytes: 0 })
     }
-  }, 30_000)
+  }, 60_000)
 
   test("is recovered also where the space was given but never written", () => {
     using example = recordedExample()

@@ -102,11 +102,13 @@ describe("a search through output", () => {
     using staged = new StagedExecution()
     const noise = crypto.getRandomValues(new Uint8Array(60_000))
     for (let count = 0; count < 20; count++) staged.write(noise)
+    // By the processor's time: what else the machine does is not the search's doing.
+    const busyMs = () => process.cpuUsage().user / 1000
     let longestMs = 0
-    let lastMs = performance.now()
+    let lastMs = busyMs()
     const beat = setInterval(() => {
-      longestMs = Math.max(longestMs, performance.now() - lastMs)
-      lastMs = performance.now()
+      longestMs = Math.max(longestMs, busyMs() - lastMs)
+      lastMs = busyMs()
     }, 1)
 
     await search(staged, "[a-z].{300}[0-9].{300}[A-Z].{300}q{100}", {})
