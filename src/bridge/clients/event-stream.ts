@@ -11,14 +11,14 @@ export class EventStream {
   #length = 0
   #state: "open" | "ending" | "over" = "open"
   #wakeUp = Promise.withResolvers<void>()
-  #room = Promise.withResolvers<void>()
+  /** While it is full: one for all who wait. */
+  #full: PromiseWithResolvers<void> | null = null
   readonly #timer: ReturnType<typeof setInterval>
 
   /** `most` characters wait; who has more to say waits. */
   constructor(most: number, onGone: () => void) {
     this.#most = most
     this.#onGone = onGone
-    this.#room.resolve()
     // Proxies, and clients, give up on a connection that is silent for a minute.
     this.#timer = setInterval(() => this.#put(": still here\n\n"), keepAliveMs)
   }
@@ -31,8 +31,8 @@ export class EventStream {
   async send(text: string): Promise<void> {
     if (!this.isOpen) return
     this.#put(`event: message\ndata: ${onOneLine(text)}\n\n`)
-    if (this.#length > this.#most) this.#room = Promise.withResolvers<void>()
-    await this.#room.promise
+    if (this.#length > this.#most) this.#full ??= Promise.withResolvers<void>()
+    await this.#full?.promise
   }
 
   /** What was sent is still read. */
@@ -52,7 +52,7 @@ export class EventStream {
           }
           const text = this.#queue.splice(0).join("")
           this.#length = 0
-          this.#room.resolve()
+          this.#makeRoom()
           if (text !== "") controller.enqueue(encoder.encode(text))
           else {
             this.#over()
@@ -86,7 +86,12 @@ export class EventStream {
   #over(): void {
     this.#state = "over"
     clearInterval(this.#timer)
-    this.#room.resolve()
+    this.#makeRoom()
     this.#wakeUp.resolve()
+  }
+
+  #makeRoom(): void {
+    this.#full?.resolve()
+    this.#full = null
   }
 }

@@ -109,13 +109,13 @@ class SocketClient {
   readonly #log: Log
   readonly #target: BridgeTarget
   #heldLength = 0
-  #room = Promise.withResolvers<void>()
+  /** While the socket is full: one for all who wait. */
+  #full: PromiseWithResolvers<void> | null = null
 
   constructor(socket: Socket, { openTarget, limits, log }: ClientsSettings) {
     this.#socket = socket
     this.#limits = limits
     this.#log = log
-    this.#room.resolve()
     this.#target = openTarget({ deliver: (message) => this.#deliver(message.text) }, noResumeState)
   }
 
@@ -134,19 +134,25 @@ class SocketClient {
   }
 
   async #deliver(text: string): Promise<void> {
-    await this.#room.promise
+    // Several may wait, and the first of them may fill it again.
+    while (this.#full !== null) await this.#full.promise
     if (this.#socket.readyState !== WebSocket.OPEN) return
     // -1: taken, and the socket is full until it says otherwise.
-    if (this.#socket.send(text) === -1) this.#room = Promise.withResolvers<void>()
-    await this.#room.promise
+    if (this.#socket.send(text) === -1) this.#full = Promise.withResolvers<void>()
+    await this.#full?.promise
   }
 
   drained(): void {
-    if (this.#socket.getBufferedAmount() === 0) this.#room.resolve()
+    if (this.#socket.getBufferedAmount() === 0) this.#makeRoom()
+  }
+
+  #makeRoom(): void {
+    this.#full?.resolve()
+    this.#full = null
   }
 
   async gone(): Promise<void> {
-    this.#room.resolve()
+    this.#makeRoom()
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.close(1001, "The bridge ends.")
     await this.#target.close("ended")
   }
