@@ -173,8 +173,17 @@ export class ReconnectingTarget implements BridgeTarget {
     const ending = aborted(this.#closing.signal)
     const restored = this.#restoration.begin(link, this.#closing.signal)
     const opened = await Promise.race([restored, link.ended, ending])
-    if (opened !== null) return opened
-    while (link.isOpen) {
+    // A server that reads nothing must not keep us from leaving it.
+    const cut = opened ?? (await Promise.race([this.#sendQueued(link), link.ended, ending]))
+    if (cut !== null) return cut
+    this.#live = link
+    const end = await Promise.race([link.ended, ending])
+    this.#live = null
+    return end
+  }
+
+  async #sendQueued(link: Link): Promise<null> {
+    while (link.isOpen && !this.#closing.signal.aborted) {
       const next = this.#outbox.next()
       if (next === undefined) break
       const sent = next.kind === "request" ? this.#requests.get(next.key) : undefined
@@ -182,10 +191,7 @@ export class ReconnectingTarget implements BridgeTarget {
       if (sent !== undefined) sent.sends += 1
       await link.send(now.text)
     }
-    this.#live = link
-    const end = await Promise.race([link.ended, ending])
-    this.#live = null
-    return end
+    return null
   }
 
   async #received(text: string): Promise<void> {
