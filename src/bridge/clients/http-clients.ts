@@ -108,15 +108,18 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
     if (!created.ok) return noSessionResponse(created.failure)
     const session = created.value
     let id: string | null = null
+    let isSettled = false
     const response = await session.answer([message], {
       signal: request.signal,
       mayStream: takesStream(request),
       waitsForAnswer: true,
       headers: () => {
         id = legacy.settle(session)
+        isSettled = true
         return id === null ? {} : { "mcp-session-id": id }
       },
     })
+    if (!isSettled) legacy.settle(session) // the client left before it was answered
     const isLost = response.ok && id === null && session.resumeState.initialize !== null
     if (!isLost) return response
     return refuse(400, -32600, "The client's `initialize` is too large for a session id.")
