@@ -72,9 +72,11 @@ export class ModernRequests {
       onGone: () => void this.#cancel(connection, message),
     })
     connection.deliver = async (came) => {
-      const isTheAnswer = came.kind === "answer"
       await answer.deliver(came)
-      if (isTheAnswer) this.#free(connection)
+      if (came.kind !== "answer") return
+      // After an error without an id the answer may still come: nobody else may get that.
+      if (came.key === message.key) this.#free(connection)
+      else await this.#remove(connection)
     }
     await connection.target.send(message)
     return answer.response

@@ -29,6 +29,18 @@ function serve(connections = 10) {
   return { opened: targets.opened, post, [Symbol.asyncDispose]: () => listening.close() }
 }
 
+const revision = "2026-07-28"
+
+function ping(id: number) {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": revision,
+    "io.modelcontextprotocol/clientCapabilities": {},
+  }
+  return { id, method: "ping", params: { _meta } }
+}
+
+const pingHeaders = { "mcp-protocol-version": revision, "mcp-method": "ping" }
+
 describe("a client that leaves before its initialize is answered", () => {
   test("leaves no session behind", async () => {
     await using bridge = serve()
@@ -40,5 +52,24 @@ describe("a client that leaves before its initialize is answered", () => {
     await posted.catch(() => undefined)
 
     await until("its target is closed", () => bridge.opened[0]?.isClosed === true)
+  })
+})
+
+describe("a request of revision 2026-07-28", () => {
+  test("that a server answers without an id leaves no connection for the next one", async () => {
+    await using bridge = serve()
+
+    const first = bridge.post(ping(1), pingHeaders)
+    await until("it is asked", () => bridge.opened[0]?.sent.length === 1)
+    await bridge.opened[0]?.say({ id: null, error: { code: -32600, message: "What?" } })
+    const answered = await first
+    const second = bridge.post(ping(2), pingHeaders)
+    await until("the next is asked", () => bridge.opened[1]?.sent.length === 1)
+    await bridge.opened[0]?.say({ id: 1, result: { late: true } })
+    await bridge.opened[1]?.say({ id: 2, result: {} })
+
+    expect(await answered.json()).toMatchObject({ id: null, error: { message: "What?" } })
+    expect(await (await second).json()).toEqual({ jsonrpc: "2.0", id: 2, result: {} })
+    expect(bridge.opened[0]?.isClosed).toBe(true)
   })
 })
