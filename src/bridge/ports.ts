@@ -1,21 +1,20 @@
 import type { Message } from "./messages/message.ts"
 
-/** Where the answers of a target go. */
-export interface ClientEnd {
-  /** Resolves when there is room for more: who writes to it waits. */
-  deliver(message: Message): Promise<void>
-}
+/** Takes what the target says to a client; resolves when there is room for more. */
+export type Deliver = (message: Message) => Promise<void>
 
 /** The target, as one client sees it; connections to it may come and go. */
 export interface BridgeTarget {
   /** Sends a message of the client's; resolves when there is room for more. */
   send(message: Message): Promise<void>
   /** Requests without an answer. */
-  readonly pendingRequests: number
+  readonly requests: {
+    readonly size: number
+    /** Resolves when there are none, apart from streams that have no answer. */
+    settled(): Promise<void>
+  }
   /** Whether something waits for a connection to the target. */
   readonly isWaiting: boolean
-  /** When no request is without an answer, apart from streams that have none. */
-  settled(): Promise<void>
   /** What a new connection would need to know to go on where this one was. */
   readonly resumeState: ResumeState
   /** `ended`: the client is done for good; `suspended`: it may resume later. */
@@ -33,7 +32,7 @@ export type ResumeState = {
 
 export const noResumeState: ResumeState = { initialize: null, targetSession: null, version: null }
 
-export type OpenTarget = (client: ClientEnd, resumeState: ResumeState) => BridgeTarget
+export type OpenTarget = (deliver: Deliver, resumeState: ResumeState) => BridgeTarget
 
 /** Time and chance. */
 export interface BridgeClock {

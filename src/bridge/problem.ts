@@ -1,4 +1,12 @@
-import { type AnswerMessage, keyOf, type MessageId, type Unreadable } from "./messages/message.ts"
+import {
+  type AnswerMessage,
+  keyOf,
+  type MessageId,
+  type RequestMessage,
+  type Unreadable,
+  wordOf,
+} from "./messages/message.ts"
+import type { BridgeClock } from "./ports.ts"
 import type { OpenCircuit } from "./targets/breaker.ts"
 
 /** Why the bridge itself answers a request: what happened, to what, why, and what to do now. */
@@ -55,9 +63,10 @@ function asClause(why: string): string {
   return why.replace(/\.$/, "")
 }
 
-export function circuitOpen(target: string, circuit: OpenCircuit, now: Clocks): Problem {
-  const since = new Date(now.wallMs - (now.monotonicMs - circuit.sinceMs)).toISOString()
-  const againS = Math.max(0, Math.ceil((circuit.untilMs - now.monotonicMs) / 1000))
+export function circuitOpen(target: string, circuit: OpenCircuit, clock: BridgeClock): Problem {
+  const nowMs = clock.monotonicMs()
+  const since = new Date(clock.wallMs() - (nowMs - circuit.sinceMs)).toISOString()
+  const againS = Math.max(0, Math.ceil((circuit.untilMs - nowMs) / 1000))
   return problem(
     "CIRCUIT_OPEN",
     `The circuit to ${target} has been open since ${since}, after repeated failures; the last: ` +
@@ -65,8 +74,6 @@ export function circuitOpen(target: string, circuit: OpenCircuit, now: Clocks): 
       `Send the request again in ${againS} s.`,
   )
 }
-
-export type Clocks = { wallMs: number; monotonicMs: number }
 
 export function lostWithoutRepeat(target: string, method: string, why: string): Problem {
   return problem(
@@ -77,7 +84,8 @@ export function lostWithoutRepeat(target: string, method: string, why: string): 
   )
 }
 
-export function mayHaveBeenDone(target: string, tool: string, why: string): Problem {
+export function mayHaveBeenDone(target: string, call: RequestMessage, why: string): Problem {
+  const tool = wordOf(call.params["name"])
   return problem(
     "MAY_HAVE_BEEN_DONE",
     `The connection to ${target} was lost before it answered: ${why}. The tool ${tool} says that ` +

@@ -12,21 +12,20 @@ type RecordedTarget = {
 /** Targets of a bridge that write down what they are sent, and say what a test tells them to. */
 export function recordedTargets(): { opened: RecordedTarget[]; open: OpenTarget } {
   const opened: RecordedTarget[] = []
-  const open: OpenTarget = (client, resumeState) => {
+  const open: OpenTarget = (deliver, resumeState) => {
     const recorded: RecordedTarget = {
       sent: [],
       isClosed: false,
       async say(message) {
         const text = JSON.stringify({ jsonrpc: "2.0", ...message })
-        for (const read of readMessages(text)) if (read.ok) await client.deliver(read.value)
+        for (const read of readMessages(text)) if (read.ok) await deliver(read.value)
       },
     }
     opened.push(recorded)
     return {
-      pendingRequests: 0,
+      requests: { size: 0, settled: () => Promise.resolve() },
       isWaiting: false,
       resumeState,
-      settled: () => Promise.resolve(),
       async send(message) {
         recorded.sent.push(message)
       },

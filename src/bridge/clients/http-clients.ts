@@ -7,43 +7,45 @@ import {
 } from "../messages/message.ts"
 import { unreadableAnswer } from "../problem.ts"
 import { isModern, modernFault } from "./header-check.ts"
+import type { LegacySession } from "./legacy-session.ts"
 import { LegacySessions, type NoSession } from "./legacy-sessions.ts"
-import { type Listening, tryServe, urlOf } from "./listening.ts"
+import {
+  type ClientsSettings,
+  type Listening,
+  listen,
+  refusalFor,
+  refuse,
+  type ServeOptions,
+} from "./listening.ts"
 import { ModernRequests } from "./modern-requests.ts"
-import { refusalFor, refuse } from "./refuse.ts"
-import type { ClientsSettings } from "./socket-clients.ts"
 
-export type HttpClientsSettings = ClientsSettings & { idleMs: number }
-
-const patienceS = 30
+const sweepMs = 5_000
 
 /** Serves clients over Streamable HTTP, of both eras. */
-export function serveHttpClients(settings: HttpClientsSettings): Result<Listening, string> {
+export function serveHttpClients(settings: ClientsSettings): Result<Listening, string> {
   const { address, limits } = settings
-  const most = limits.unreadBytes
-  const modern = new ModernRequests({ ...settings, most })
-  const legacy = new LegacySessions({ ...settings, most })
+  const modern = new ModernRequests(settings)
+  const legacy = new LegacySessions(settings)
+  const sweep = setInterval(() => {
+    modern.closeIdle()
+    legacy.suspendIdle()
+  }, sweepMs)
 
-  const served = tryServe(address, () =>
+  const serve = (options: ServeOptions) =>
     Bun.serve({
-      hostname: address.host,
-      port: address.port,
-      reusePort: false,
-      development: false,
-      idleTimeout: patienceS,
+      ...options,
       maxRequestBodySize: limits.messageBytes,
-      async fetch(request, server) {
+      fetch(request, server) {
         const refused = refusalFor(settings, server, request)
-        if (refused !== null) return refused
-        return route(request, () => server.timeout(request, 0))
+        return refused ?? route(request, () => server.timeout(request, 0))
       },
-    }),
-  )
-  if (!served.ok) {
-    void Promise.all([modern.close(), legacy.close()])
-    return served
-  }
-  const server = served.value
+    })
+  const listening = listen(address, serve, () => {
+    clearInterval(sweep)
+    return Promise.all([modern.close(), legacy.close()])
+  })
+  if (!listening.ok) clearInterval(sweep)
+  return listening
 
   async function route(request: Request, hasArrived: () => void): Promise<Response> {
     switch (request.method) {
@@ -69,11 +71,8 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
     }
     const body = await readBody(request, limits.messageBytes)
     if (body === null) {
-      return refuse(
-        413,
-        -32600,
-        `The message is larger than ${limits.messageBytes} bytes (--max-message-bytes).`,
-      )
+      const why = `The message is larger than ${limits.messageBytes} bytes (--max-message-bytes).`
+      return refuse(413, -32600, why)
     }
     hasArrived() // whatever it asks for may take hours
     const messages = allRead(readMessages(body))
@@ -112,7 +111,6 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
     const response = await session.answer([message], {
       signal: request.signal,
       mayStream: takesStream(request),
-      waitsForAnswer: true,
       headers: () => {
         id = legacy.settle(session)
         isSettled = true
@@ -127,27 +125,17 @@ export function serveHttpClients(settings: HttpClientsSettings): Result<Listenin
 
   async function withSession(
     request: Request,
-    use: (session: Session) => Promise<Response>,
+    use: (session: LegacySession) => Promise<Response>,
   ): Promise<Response> {
     const id = request.headers.get("mcp-session-id")
     if (id === null) return request.method === "GET" ? noStream() : noSession()
-    const found = await legacy.find(id)
+    const found = legacy.find(id)
     return found.ok ? use(found.value) : noSessionResponse(found.failure)
   }
-
-  return ok({
-    url: urlOf(address, server.port ?? address.port),
-    async close() {
-      await Promise.all([modern.close(), legacy.close()])
-      await server.stop(true)
-    },
-  })
 }
 
-type Session = Extract<Awaited<ReturnType<LegacySessions["find"]>>, { ok: true }>["value"]
-
 async function legacyPost(
-  session: Session,
+  session: LegacySession,
   messages: readonly Message[],
   request: Request,
 ): Promise<Response> {
@@ -162,8 +150,6 @@ async function legacyPost(
   return session.answer(requests, {
     signal: request.signal,
     mayStream: takesStream(request),
-    waitsForAnswer: false,
-    headers: () => ({}),
   })
 }
 
@@ -199,13 +185,8 @@ function accepted(): Response {
 }
 
 function noSessionResponse(why: NoSession): Response {
-  switch (why) {
-    case "unknown":
-    case "ended":
-      return unknown()
-    case "full":
-      return refuse(503, -32000, "Too many sessions are open. Try again later.")
-  }
+  if (why === "unknown") return unknown()
+  return refuse(503, -32000, "Too many sessions are open. Try again later.")
 }
 
 function unknown(): Response {

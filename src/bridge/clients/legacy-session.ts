@@ -1,4 +1,3 @@
-import type { Log } from "../../lib/log.ts"
 import {
   type AnswerMessage,
   cancelledKey,
@@ -8,11 +7,10 @@ import {
   progressTokenOf,
   type RequestMessage,
 } from "../messages/message.ts"
-import type { BridgeTarget, OpenTarget, ResumeState } from "../ports.ts"
+import type { BridgeTarget, ResumeState } from "../ports.ts"
 import { EventStream } from "./event-stream.ts"
-import { PostAnswer } from "./post-answer.ts"
-
-export type SessionSettings = { openTarget: OpenTarget; most: number; log: Log }
+import type { ClientsSettings } from "./listening.ts"
+import { PostAnswer, type PostAnswerSettings } from "./post-answer.ts"
 
 type Post = { answer: PostAnswer; requests: Map<string, string | null> }
 
@@ -20,7 +18,7 @@ const mostBacklog = 100
 
 /** A client of the legacy era over HTTP, and its target: which message goes into which stream. */
 export class LegacySession {
-  readonly #settings: SessionSettings
+  readonly #settings: ClientsSettings
   readonly #target: BridgeTarget
   readonly #posts = new Set<Post>()
   #events: EventStream | null = null
@@ -28,12 +26,9 @@ export class LegacySession {
   #backlog: Message[] = []
   #usedAtMs = performance.now()
 
-  constructor(settings: SessionSettings, resumeState: ResumeState) {
+  constructor(settings: ClientsSettings, resumeState: ResumeState) {
     this.#settings = settings
-    this.#target = settings.openTarget(
-      { deliver: (message) => this.#deliver(message) },
-      resumeState,
-    )
+    this.#target = settings.openTarget((message) => this.#deliver(message), resumeState)
   }
 
   get resumeState(): ResumeState {
@@ -42,7 +37,7 @@ export class LegacySession {
 
   /** Since when it could be suspended; null while a request is pending. */
   get idleSinceMs(): number | null {
-    const isBusy = this.#posts.size > 0 || this.#events !== null || this.#target.pendingRequests > 0
+    const isBusy = this.#posts.size > 0 || this.#events !== null || this.#target.requests.size > 0
     return isBusy ? null : this.#usedAtMs
   }
 
@@ -54,20 +49,15 @@ export class LegacySession {
   /** Answers the requests of one POST, in a stream of their own or in JSON. */
   async answer(
     messages: readonly RequestMessage[],
-    options: {
-      signal: AbortSignal
-      mayStream: boolean
-      waitsForAnswer: boolean
-      headers: () => Record<string, string>
-    },
+    options: Pick<PostAnswerSettings, "signal" | "mayStream" | "headers">,
   ): Promise<Response> {
     const post: Post = {
       requests: new Map(messages.map((message) => [message.key, progressTokenOf(message)])),
       answer: new PostAnswer({
         expected: messages.length,
-        most: this.#settings.most,
+        most: this.#settings.limits.unreadBytes,
         statusOf: () => 200,
-        // In this era it is no cancellation, but nobody will hear the answer.
+        // In this era leaving is no cancellation, but nobody is there for the answer.
         onGone: () => this.#posts.delete(post),
         ...options,
       }),
@@ -85,17 +75,16 @@ export class LegacySession {
     const cancelled = message.kind === "notification" ? cancelledKey(message) : null
     if (cancelled === null) return
     for (const post of this.#posts) {
-      if (post.requests.has(cancelled) && post.requests.size === 1) {
-        this.#posts.delete(post)
-        post.answer.abandon()
-      }
+      if (!post.requests.has(cancelled) || post.requests.size > 1) continue
+      this.#posts.delete(post)
+      post.answer.abandon()
     }
   }
 
   /** Opens the stream of what the target says by itself; there is one at a time. */
   async listen(): Promise<Response> {
     this.#events?.end()
-    const events = new EventStream(this.#settings.most, () => {
+    const events = new EventStream(this.#settings.limits.unreadBytes, () => {
       if (this.#events !== events) return
       this.#events = null
       this.#usedAtMs = performance.now()
@@ -115,10 +104,12 @@ export class LegacySession {
     this.#usedAtMs = performance.now()
     if (message.kind === "answer") return this.#deliverAnswer(message)
     const token = message.kind === "notification" ? progressOf(message) : null
-    const own = token === null ? undefined : this.#postOf((post) => hasToken(post, token))
+    const posts = [...this.#posts].filter(({ answer }) => answer.takesMore)
+    const isOwn = ({ requests }: Post) => [...requests.values()].includes(token)
+    const own = token === null ? undefined : posts.findLast(isOwn)
     if (own !== undefined) return own.answer.deliver(message)
-    const newest = this.#postOf(() => true)
-    // A question of the target's, or its log, most likely belongs to what it works on.
+    const newest = posts.at(-1)
+    // A request of the target's, or its log, most likely belongs to what it works on.
     const isAbout = message.kind === "request" || message.method === "notifications/message"
     if (isAbout && newest !== undefined) return newest.answer.deliver(message)
     if (this.#events !== null) return this.#events.send(message.text)
@@ -138,19 +129,10 @@ export class LegacySession {
     await post.answer.deliver(message)
   }
 
-  /** The newest POST that something can still be said to. */
-  #postOf(fits: (post: Post) => boolean): Post | undefined {
-    return [...this.#posts].findLast((post) => post.answer.takesMore && fits(post))
-  }
-
   #keep(message: Message): void {
     this.#backlog.push(message)
     if (this.#backlog.length <= mostBacklog) return
     this.#backlog.shift()
     this.#settings.log.warn({ kept: mostBacklog }, "message dropped: no client is listening")
   }
-}
-
-function hasToken({ requests }: Post, token: string): boolean {
-  return [...requests.values()].includes(token)
 }

@@ -1,18 +1,11 @@
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { noResumeState } from "../ports.ts"
-import { LegacySession, type SessionSettings } from "./legacy-session.ts"
+import { LegacySession } from "./legacy-session.ts"
+import type { ClientsSettings } from "./listening.ts"
 import { decodeSessionId, encodeSessionId } from "./session-id.ts"
 
-export type LegacySettings = SessionSettings & {
-  /** Sessions with a connection to the target at once. */
-  connections: number
-  /** How long a session's connection is kept that nobody uses. */
-  idleMs: number
-}
+export type NoSession = "unknown" | "full"
 
-export type NoSession = "unknown" | "ended" | "full"
-
-const sweepMs = 5_000
 const mostEnded = 10_000
 
 /**
@@ -20,20 +13,18 @@ const mostEnded = 10_000
  * here is opened again from its id.
  */
 export class LegacySessions {
-  readonly #settings: LegacySettings
+  readonly #settings: ClientsSettings
   readonly #open = new Map<string, LegacySession>()
   /** Sessions that are being opened, and have no id yet. */
   readonly #opening = new Set<LegacySession>()
   readonly #ended = new Set<string>()
-  readonly #sweep: ReturnType<typeof setInterval>
 
-  constructor(settings: LegacySettings) {
+  constructor(settings: ClientsSettings) {
     this.#settings = settings
-    this.#sweep = setInterval(() => this.#putAwayIdle(settings.idleMs), sweepMs)
   }
 
-  async find(id: string): Promise<Result<LegacySession, NoSession>> {
-    if (this.#ended.has(id)) return fail("ended")
+  find(id: string): Result<LegacySession, NoSession> {
+    if (this.#ended.has(id)) return fail("unknown")
     const open = this.#open.get(id)
     if (open !== undefined) return ok(open)
     const resumeState = decodeSessionId(id)
@@ -63,7 +54,7 @@ export class LegacySessions {
   }
 
   async end(id: string): Promise<boolean> {
-    const found = await this.find(id)
+    const found = this.find(id)
     if (!found.ok) return false
     this.#open.delete(id)
     this.#ended.add(id)
@@ -74,18 +65,18 @@ export class LegacySessions {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#sweep)
     const all = [...this.#open.values(), ...this.#opening]
     await Promise.all(all.map((session) => session.close("suspended")))
   }
 
   #hasRoom(): boolean {
     const isFull = () => this.#open.size + this.#opening.size >= this.#settings.connections
-    if (isFull()) this.#putAwayIdle(0)
+    if (isFull()) this.suspendIdle(0)
     return !isFull()
   }
 
-  #putAwayIdle(idleMs: number): void {
+  /** Closes the connections of sessions that nobody has used for so long. */
+  suspendIdle(idleMs = this.#settings.idleMs): void {
     const beforeMs = performance.now() - idleMs
     for (const [id, session] of this.#open) {
       const sinceMs = session.idleSinceMs

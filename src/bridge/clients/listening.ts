@@ -1,5 +1,9 @@
+import type { Log } from "../../lib/log.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
-import type { TcpEnds } from "../../lib/tcp-ends.ts"
+import { type Failure, wireCodes } from "../../protocol/failure.ts"
+import type { MessageId } from "../messages/message.ts"
+import type { OpenTarget, TargetLimits } from "../ports.ts"
+import type { RequestGuard } from "./request-guard.ts"
 
 /** Where clients come in from the network. */
 export type ListenAddress = {
@@ -10,6 +14,18 @@ export type ListenAddress = {
   path: string | null
 }
 
+export type ClientsSettings = {
+  address: ListenAddress
+  guard: RequestGuard
+  openTarget: OpenTarget
+  limits: TargetLimits
+  /** Clients, or connections to the target, at once. */
+  connections: number
+  /** How long a connection to the target is kept that nobody uses. */
+  idleMs: number
+  log: Log
+}
+
 export type Listening = {
   /** As a client would write it. */
   url: string
@@ -17,21 +33,54 @@ export type Listening = {
   close(): Promise<void>
 }
 
-/** Starts a server; what can go wrong there is told in words. */
-export function tryServe<Server>(
-  address: ListenAddress,
-  serve: () => Server,
-): Result<Server, string> {
+type Server = {
+  requestIP(request: Request): { address: string; port: number } | null
+  port?: number | undefined
+  stop(closeActiveConnections: boolean): Promise<void>
+}
+
+/** What every server of ours is started with. */
+export type ServeOptions = {
+  hostname: string
+  port: number
+  reusePort: false
+  development: false
+  /** In seconds. */
+  idleTimeout: number
+}
+
+const idleTimeout = 30
+
+/** Starts a server. `close` ends what its clients use, before their connections are ended. */
+export function listen(
+  { scheme, host, port, path }: ListenAddress,
+  serve: (options: ServeOptions) => Server,
+  close: () => Promise<unknown>,
+): Result<Listening, string> {
   try {
-    return ok(serve())
+    const server = serve({
+      hostname: host,
+      port,
+      reusePort: false,
+      development: false,
+      idleTimeout,
+    })
+    const shownHost = host.includes(":") ? `[${host}]` : host
+    return ok({
+      url: `${scheme}://${shownHost}:${server.port ?? port}${path ?? "/"}`,
+      async close() {
+        await close()
+        await server.stop(true)
+      },
+    })
   } catch (error) {
     if (!(error instanceof Error)) throw error
     const code = "code" in error ? String(error.code) : ""
-    return fail(explain(code, address, error.message))
+    return fail(listenFailure(code, host, port, error.message))
   }
 }
 
-function explain(code: string, { host, port }: ListenAddress, message: string): string {
+function listenFailure(code: string, host: string, port: number, message: string): string {
   switch (code) {
     case "EADDRINUSE":
       return `${host} port ${port} is in use by another program. Choose another port in --listen.`
@@ -44,27 +93,38 @@ function explain(code: string, { host, port }: ListenAddress, message: string): 
   }
 }
 
-export function urlOf({ scheme, host, path }: ListenAddress, port: number): string {
-  const shown = host.includes(":") ? `[${host}]` : host
-  return `${scheme}://${shown}:${port}${path ?? "/"}`
-}
-
-/** A server that is asked who sent a request. */
-export type Asked = {
-  requestIP(request: Request): { address: string; port: number } | null
-  port?: number | undefined
-}
-
-/** Null when the client is gone already. */
-export function endsOf(server: Asked, request: Request, host: string): TcpEnds | null {
+/** The response to a client that is not allowed, or a wrong path; null for all others. */
+export function refusalFor(
+  { address, guard, log }: Pick<ClientsSettings, "address" | "guard" | "log">,
+  server: Server,
+  request: Request,
+): Response | null {
   const peer = server.requestIP(request)
-  if (peer === null) return null
-  const local = { address: host, port: server.port ?? 0 }
-  return { peer: { address: peer.address, port: peer.port }, local }
+  if (peer === null) return new Response(null, { status: 400 }) // it is gone already
+  const local = { address: address.host, port: server.port ?? 0 }
+  const allowed = guard(request, { peer: { address: peer.address, port: peer.port }, local })
+  if (!allowed.ok) {
+    log.warn({ peer: peer.address, reason: allowed.failure.reason }, "client refused")
+    return refuseFailure(allowed.failure)
+  }
+  const isServed = address.path === null || URL.parse(request.url)?.pathname === address.path
+  return isServed ? null : refuse(404, -32600, `Use ${address.path}.`)
 }
 
-/** Whether the path is one that is served. */
-export function isServedPath({ path }: ListenAddress, request: Request): boolean {
-  if (path === null) return true
-  return URL.parse(request.url)?.pathname === path
+function refuseFailure({ reason, message }: Failure): Response {
+  const { http, rpc } = wireCodes(reason)
+  const refused = refuse(http, rpc, message)
+  if (http === 401) refused.headers.set("www-authenticate", 'Bearer realm="cc-executor bridge"')
+  return refused
+}
+
+/** A refusal over HTTP, with the same words as a JSON-RPC error. */
+export function refuse(
+  status: number,
+  code: number,
+  message: string,
+  id: MessageId | null = null,
+): Response {
+  const body = { jsonrpc: "2.0", id, error: { code, message } }
+  return Response.json(body, { status, headers: { "cache-control": "no-store" } })
 }

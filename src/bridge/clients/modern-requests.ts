@@ -6,18 +6,9 @@ import {
   type NotificationMessage,
   type RequestMessage,
 } from "../messages/message.ts"
-import { type BridgeTarget, noResumeState, type OpenTarget } from "../ports.ts"
+import { type BridgeTarget, noResumeState } from "../ports.ts"
+import { type ClientsSettings, refuse } from "./listening.ts"
 import { modernStatus, PostAnswer } from "./post-answer.ts"
-import { refuse } from "./refuse.ts"
-
-export type ModernSettings = {
-  openTarget: OpenTarget
-  /** Connections to the target at once, for all requests together. */
-  connections: number
-  /** How long one is kept that nobody uses. */
-  idleMs: number
-  most: number
-}
 
 /**
  * One connection to the target, for one request at a time, and for one revision: many servers look
@@ -32,7 +23,6 @@ type TargetConnection = {
 
 const waitMs = 30_000
 const mostWaiting = 1_000
-const sweepMs = 5_000
 
 /**
  * Requests of the modern era over HTTP stand for themselves. Each has a connection to the target
@@ -40,14 +30,12 @@ const sweepMs = 5_000
  * on it belongs to this request. Idle connections are used again.
  */
 export class ModernRequests {
-  readonly #settings: ModernSettings
+  readonly #settings: ClientsSettings
   readonly #connections = new Set<TargetConnection>()
   readonly #waiting: (() => void)[] = []
-  readonly #sweep: ReturnType<typeof setInterval>
 
-  constructor(settings: ModernSettings) {
+  constructor(settings: ClientsSettings) {
     this.#settings = settings
-    this.#sweep = setInterval(() => this.#closeIdle(), sweepMs)
   }
 
   async answer(message: RequestMessage, request: Request, mayStream: boolean): Promise<Response> {
@@ -60,15 +48,12 @@ export class ModernRequests {
       this.#free(connection)
       return new Response(null, { status: 499 })
     }
-    const { most } = this.#settings
     const answer = new PostAnswer({
       expected: 1,
       mayStream,
-      waitsForAnswer: false,
       statusOf: modernStatus,
-      headers: () => ({}),
       signal: request.signal,
-      most,
+      most: this.#settings.limits.unreadBytes,
       onGone: () => void this.#cancel(connection, message),
     })
     connection.deliver = async (came) => {
@@ -91,7 +76,6 @@ export class ModernRequests {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#sweep)
     await Promise.all([...this.#connections].map(({ target }) => target.close("ended")))
   }
 
@@ -125,18 +109,9 @@ export class ModernRequests {
   }
 
   #open(version: string | null): TargetConnection {
-    const client = {
-      deliver: async (message: Message) => {
-        await connection.deliver?.(message)
-      },
-    }
-    const target = this.#settings.openTarget(client, noResumeState)
-    const connection: TargetConnection = {
-      target,
-      version,
-      deliver: null,
-      idleSinceMs: performance.now(),
-    }
+    const deliver = async (message: Message) => connection.deliver?.(message)
+    const target = this.#settings.openTarget(deliver, noResumeState)
+    const connection: TargetConnection = { target, version, deliver: null, idleSinceMs: 0 }
     this.#connections.add(connection)
     return connection
   }
@@ -153,7 +128,7 @@ export class ModernRequests {
     await connection.target.close("ended")
   }
 
-  #closeIdle(): void {
+  closeIdle(): void {
     const beforeMs = performance.now() - this.#settings.idleMs
     for (const connection of this.#connections) {
       const isIdle = connection.deliver === null && connection.idleSinceMs < beforeMs

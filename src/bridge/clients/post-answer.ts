@@ -6,19 +6,18 @@ export type PostAnswerSettings = {
   expected: number
   /** Whether the client takes a stream. */
   mayStream: boolean
-  /** Whether nothing is said before the answer: its headers tell what only that decides. */
-  waitsForAnswer: boolean
   /** The HTTP status that an answer goes with, when it goes alone. */
   statusOf: (answer: AnswerMessage) => number
-  headers: () => Record<string, string>
+  /** Headers that depend on the answer: nothing is sent before it then. */
+  headers?: () => Record<string, string>
   signal: AbortSignal
   most: number
   /** The client went away before it was answered. */
   onGone: () => void
 }
 
-/** With nothing said for so long, a stream is begun, in which it can be said that all is well. */
-const patienceMs = 5_000
+/** After so long without a message a stream is begun: it can be kept alive. */
+const streamAfterMs = 5_000
 
 /** What a POST is answered with: JSON, or a stream where something comes before the answer. */
 export class PostAnswer {
@@ -33,18 +32,14 @@ export class PostAnswer {
   constructor(settings: PostAnswerSettings) {
     this.#settings = settings
     this.#left = settings.expected
-    const { signal, waitsForAnswer, mayStream } = settings
+    const { signal, headers, mayStream } = settings
     signal.addEventListener("abort", () => this.#gone(), { once: true })
-    const begins = mayStream && !waitsForAnswer
-    this.#timer = begins ? setTimeout(() => this.#begin(), patienceMs) : null
+    const mayBegin = mayStream && headers === undefined
+    this.#timer = mayBegin ? setTimeout(() => this.#begin(), streamAfterMs) : null
   }
 
   get response(): Promise<Response> {
     return this.#response.promise
-  }
-
-  get isOver(): boolean {
-    return this.#isOver
   }
 
   get takesMore(): boolean {
@@ -53,10 +48,10 @@ export class PostAnswer {
 
   async deliver(message: Message): Promise<void> {
     if (this.#isOver) return
-    const { waitsForAnswer, mayStream } = this.#settings
+    const { headers, mayStream } = this.#settings
     if (message.kind === "answer") return this.#answer(message)
-    if (!mayStream) return // there is no way to tell it
-    if (waitsForAnswer) this.#held.push(message)
+    if (!mayStream) return // the client takes nothing but the answer
+    if (headers !== undefined) this.#held.push(message)
     else await this.#begin().send(message.text)
   }
 
@@ -76,12 +71,12 @@ export class PostAnswer {
 
   #answerAlone(message: AnswerMessage): void {
     this.#end()
-    const headers = { ...this.#settings.headers(), "content-type": "application/json" }
+    const headers = { ...this.#settings.headers?.(), "content-type": "application/json" }
     const status = this.#settings.statusOf(message)
     this.#response.resolve(new Response(message.text, { status, headers }))
   }
 
-  /** No answer will come: the client took the request back. */
+  /** No answer will come: the client cancelled the request. */
   abandon(): void {
     if (this.#isOver) return
     const stream = this.#begin()
@@ -92,7 +87,7 @@ export class PostAnswer {
   #begin(): EventStream {
     if (this.#stream !== null) return this.#stream
     this.#stream = new EventStream(this.#settings.most, () => this.#gone())
-    this.#response.resolve(this.#stream.response(this.#settings.headers()))
+    this.#response.resolve(this.#stream.response(this.#settings.headers?.() ?? {}))
     return this.#stream
   }
 

@@ -1,28 +1,21 @@
-import type { Log } from "../../lib/log.ts"
-import { ok, type Result } from "../../lib/result.ts"
+import type { Result } from "../../lib/result.ts"
 import { readMessages } from "../messages/message.ts"
-import { type BridgeTarget, noResumeState, type OpenTarget, type TargetLimits } from "../ports.ts"
+import { type BridgeTarget, noResumeState } from "../ports.ts"
 import { unreadableAnswer } from "../problem.ts"
 import { mcpProtocol } from "../targets/reconnecting/ws-link.ts"
-import { type ListenAddress, type Listening, tryServe, urlOf } from "./listening.ts"
-import { refusalFor, refuse } from "./refuse.ts"
-import type { RequestGuard } from "./request-guard.ts"
-
-export type ClientsSettings = {
-  address: ListenAddress
-  guard: RequestGuard
-  openTarget: OpenTarget
-  limits: TargetLimits
-  /** Clients at once. */
-  connections: number
-  log: Log
-}
+import {
+  type ClientsSettings,
+  type Listening,
+  listen,
+  refusalFor,
+  refuse,
+  type ServeOptions,
+} from "./listening.ts"
 
 type ClientData = { client: SocketClient | null }
 type Socket = Bun.ServerWebSocket<ClientData>
 
 const tryLater = 1013
-const patienceS = 30
 
 /** Serves clients over WebSockets, each with a target connection of its own. */
 export function serveSocketClients(settings: ClientsSettings): Result<Listening, string> {
@@ -30,13 +23,9 @@ export function serveSocketClients(settings: ClientsSettings): Result<Listening,
   const clients = new Set<SocketClient>()
   let openConnections = 0
 
-  const served = tryServe(address, () =>
+  const serve = (options: ServeOptions) =>
     Bun.serve<ClientData>({
-      hostname: address.host,
-      port: address.port,
-      reusePort: false,
-      development: false,
-      idleTimeout: patienceS,
+      ...options,
       fetch(request, server) {
         const refused = refusalFor(settings, server, request)
         if (refused !== null) return refused
@@ -57,7 +46,7 @@ export function serveSocketClients(settings: ClientsSettings): Result<Listening,
         return undefined
       },
       websocket: {
-        idleTimeout: 120, // with pings: it is for peers that vanished, not for silent ones
+        idleTimeout: 120, // a silent client answers pings: this ends those that vanished
         sendPings: true,
         perMessageDeflate: false,
         maxPayloadLength: limits.messageBytes,
@@ -85,17 +74,8 @@ export function serveSocketClients(settings: ClientsSettings): Result<Listening,
           await client.gone()
         },
       },
-    }),
-  )
-  if (!served.ok) return served
-  const server = served.value
-  return ok({
-    url: urlOf(address, server.port ?? address.port),
-    async close() {
-      await Promise.all([...clients].map((client) => client.gone()))
-      await server.stop(true)
-    },
-  })
+    })
+  return listen(address, serve, () => Promise.all(clients.values().map((client) => client.gone())))
 }
 
 function offeredProtocols(request: Request): string[] {
@@ -105,24 +85,23 @@ function offeredProtocols(request: Request): string[] {
 
 class SocketClient {
   readonly #socket: Socket
-  readonly #limits: TargetLimits
-  readonly #log: Log
+  readonly #settings: ClientsSettings
   readonly #target: BridgeTarget
   #heldLength = 0
   /** While the socket is full: one for all who wait. */
   #full: PromiseWithResolvers<void> | null = null
 
-  constructor(socket: Socket, { openTarget, limits, log }: ClientsSettings) {
+  constructor(socket: Socket, settings: ClientsSettings) {
     this.#socket = socket
-    this.#limits = limits
-    this.#log = log
-    this.#target = openTarget({ deliver: (message) => this.#deliver(message.text) }, noResumeState)
+    this.#settings = settings
+    this.#target = settings.openTarget(({ text }) => this.#deliver(text), noResumeState)
   }
 
   async received(text: string): Promise<void> {
+    const { limits, log } = this.#settings
     this.#heldLength += text.length
-    if (this.#heldLength > this.#limits.unreadBytes + this.#limits.messageBytes) {
-      this.#log.warn({ heldBytes: this.#heldLength }, "client disconnected: it sends too fast")
+    if (this.#heldLength > limits.unreadBytes + limits.messageBytes) {
+      log.warn({ heldBytes: this.#heldLength }, "client disconnected: it sends too fast")
       this.#socket.close(tryLater, "You send messages faster than the target takes them.")
       return
     }

@@ -32,7 +32,7 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
     })
     return written
   }
-  const target = settings.openTarget({ deliver: (message) => deliver(message.text) }, noResumeState)
+  const target = settings.openTarget(({ text }) => deliver(text), noResumeState)
   const take = async (text: string) => {
     for (const read of readMessages(text)) {
       if (read.ok) await target.send(read.value)
@@ -47,7 +47,7 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
     await Promise.race([reading, aborted(over)])
     await sent(target, over)
     // A request is answered when the answer has come, and that is not yet written.
-    const answered = target.settled().then(() => written)
+    const answered = target.requests.settled().then(() => written)
     await Promise.race([answered, delay(graceMs, over)])
   } finally {
     await target.close("ended")

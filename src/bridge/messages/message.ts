@@ -139,6 +139,11 @@ function tokenKey(value: unknown): string | null {
   return id === null ? null : keyOf(id)
 }
 
+/** A subscription is answered only when it ends: it can always be sent again. */
+export function isSubscription({ method }: RequestMessage): boolean {
+  return method === "subscriptions/listen"
+}
+
 /** Takes a request back. */
 export function cancellation(requestId: MessageId, reason: string): NotificationMessage {
   const method = "notifications/cancelled"

@@ -7,70 +7,19 @@ export type BreakerSettings = {
   waitMs: number
 }
 
-export type BreakerState =
-  | { kind: "closed"; failures: number }
-  | { kind: "open"; sinceMs: number; untilMs: number; why: string }
-  /** One is trying; whoever else comes before `untilMs` is refused. */
-  | { kind: "half-open"; sinceMs: number; untilMs: number; why: string }
-
-export type BreakerEvent =
-  | { kind: "tried" }
-  | { kind: "succeeded" }
-  | { kind: "failed"; why: string }
-
-const closedBreaker: BreakerState = { kind: "closed", failures: 0 }
-
-/** Whether one may try now: not while it is open, and one at a time after that. */
-function mayTry(state: BreakerState, nowMs: number): boolean {
-  return state.kind === "closed" || nowMs >= state.untilMs
-}
-
-function breakerTransition(
-  state: BreakerState,
-  event: BreakerEvent,
-  nowMs: number,
-  settings: BreakerSettings,
-): BreakerState {
-  switch (event.kind) {
-    case "tried":
-      if (state.kind === "closed" || nowMs < state.untilMs) return state
-      // Who tries may never come back: after the same wait, another one may.
-      return { ...state, kind: "half-open", untilMs: nowMs + settings.waitMs }
-    case "succeeded":
-      return closedBreaker
-    case "failed":
-      return failed(state, event.why, nowMs, settings)
-  }
-}
-
-function failed(
-  state: BreakerState,
-  why: string,
-  nowMs: number,
-  settings: BreakerSettings,
-): BreakerState {
-  const untilMs = nowMs + settings.waitMs
-  switch (state.kind) {
-    case "closed": {
-      const failures = state.failures + 1
-      if (failures < settings.failures) return { kind: "closed", failures }
-      return { kind: "open", sinceMs: nowMs, untilMs, why }
-    }
-    case "half-open":
-      return { kind: "open", sinceMs: state.sinceMs, untilMs, why }
-    // A request that was in flight when it opened says nothing new.
-    case "open":
-      return state
-  }
-}
-
 export type OpenCircuit = { sinceMs: number; untilMs: number; why: string }
 
-/** Keeps clients of a target that does not answer from waiting for it, each by themselves. */
+export type BreakerState =
+  | { kind: "closed"; failures: number }
+  | ({ kind: "open" } & OpenCircuit)
+  /** One request is trying; all others are refused until `untilMs`. */
+  | ({ kind: "half-open" } & OpenCircuit)
+
+/** A circuit breaker: nobody waits for a target that has failed many times in a row. */
 export class Breaker {
   readonly #settings: BreakerSettings
   readonly #nowMs: () => number
-  #state: BreakerState = closedBreaker
+  #state: BreakerState = { kind: "closed", failures: 0 }
 
   constructor(settings: BreakerSettings, nowMs: () => number) {
     this.#settings = settings
@@ -81,24 +30,37 @@ export class Breaker {
     return this.#state
   }
 
-  /** Asked before every try; who goes says how it went. */
+  /** Asked before every try. Whoever may try reports `succeeded` or `failed`. */
   go(): Result<null, OpenCircuit> {
-    const nowMs = this.#nowMs()
     const state = this.#state
-    if (state.kind !== "closed" && !mayTry(state, nowMs)) return fail(state)
-    this.#take({ kind: "tried" })
+    if (state.kind === "closed") return ok(null)
+    const nowMs = this.#nowMs()
+    if (nowMs < state.untilMs) return fail(state)
+    // Whoever tries may never report: after the same wait, another one may try.
+    this.#state = { ...state, kind: "half-open", untilMs: nowMs + this.#settings.waitMs }
     return ok(null)
   }
 
   succeeded(): void {
-    this.#take({ kind: "succeeded" })
+    this.#state = { kind: "closed", failures: 0 }
   }
 
   failed(why: string): void {
-    this.#take({ kind: "failed", why })
-  }
-
-  #take(event: BreakerEvent): void {
-    this.#state = breakerTransition(this.#state, event, this.#nowMs(), this.#settings)
+    const state = this.#state
+    const nowMs = this.#nowMs()
+    const open = { kind: "open", why, untilMs: nowMs + this.#settings.waitMs } as const
+    switch (state.kind) {
+      case "closed": {
+        const failures = state.failures + 1
+        const isOpen = failures >= this.#settings.failures
+        this.#state = isOpen ? { ...open, sinceMs: nowMs } : { kind: "closed", failures }
+        return
+      }
+      case "half-open":
+        this.#state = { ...open, sinceMs: state.sinceMs }
+        return
+      case "open":
+        return // it was sent before the circuit opened, and says nothing new
+    }
   }
 }

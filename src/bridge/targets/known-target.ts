@@ -2,9 +2,11 @@ import {
   type AnswerMessage,
   type Fields,
   isFields,
+  isSubscription,
   type RequestMessage,
 } from "../messages/message.ts"
 import { headersIn, type ParamHeader, paramHeaders } from "../messages/param-headers.ts"
+import { gaveUpRepeating, lostWithoutRepeat, mayHaveBeenDone, type Problem } from "../problem.ts"
 import type { Breaker } from "./breaker.ts"
 
 const serverInfoKey = "io.modelcontextprotocol/serverInfo"
@@ -12,6 +14,14 @@ const ownName = "cc-executor"
 const mostTools = 10_000
 
 type Tool = { mayBeRepeated: boolean; headers: readonly ParamHeader[] }
+
+export type SentRequest = {
+  readonly request: RequestMessage
+  /** How often it was sent. */
+  sends: number
+  /** Whether the target has reported progress. */
+  hasBegun: boolean
+}
 
 /** What the bridge knows of its target, from the answers that passed by. */
 export class KnownTarget {
@@ -44,6 +54,15 @@ export class KnownTarget {
     if (request.method !== "tools/call") return true
     if (this.#isOurs) return ownCallMayRepeat(request.params)
     return this.#toolOf(request)?.mayBeRepeated ?? true
+  }
+
+  /** Why a request whose connection was lost is not sent again; null when it is. */
+  whyNotResent(sent: SentRequest, lostWhy: string, mostSends: number): Problem | null {
+    const { request, sends, hasBegun } = sent
+    if (isSubscription(request)) return null
+    if (hasBegun && !this.#isOurs) return lostWithoutRepeat(this.name, request.method, lostWhy)
+    if (!this.mayBeRepeated(request)) return mayHaveBeenDone(this.name, request, lostWhy)
+    return sends < mostSends ? null : gaveUpRepeating(this.name, sends, lostWhy)
   }
 
   /** The arguments that the called tool wants to see in headers as well. */

@@ -1,14 +1,14 @@
 import { delay } from "../../lib/delay.ts"
-import type { Log } from "../../lib/log.ts"
 import { idempotencyKeyMeta } from "../../protocol/mcp-meta-keys.ts"
 import type { Fields } from "../messages/message.ts"
-import type { BridgeClock, OpenTarget, RetryPolicy, TargetLimits } from "../ports.ts"
+import type { BridgeClock, OpenTarget, TargetLimits } from "../ports.ts"
 import { Breaker, type BreakerSettings } from "./breaker.ts"
-import type { HttpEndpoint } from "./http/http-settings.ts"
+import type { HttpEndpoint } from "./http/http-exchange.ts"
 import { HttpTarget } from "./http/http-target.ts"
 import { KnownTarget } from "./known-target.ts"
 import type { OpenLink } from "./reconnecting/link.ts"
 import { ReconnectingTarget } from "./reconnecting/reconnecting-target.ts"
+import type { TargetContext } from "./target-context.ts"
 
 /** What a bridge leads to. */
 export type TargetDescription = {
@@ -16,14 +16,10 @@ export type TargetDescription = {
   name: string
   /** Whether it is known to be a cc-executor, before it has said so. */
   isOurs: boolean
-} & ({ kind: "linked"; open: OpenLink } | { kind: "http"; http: HttpEndpoint })
+} & ({ kind: "connection"; open: OpenLink } | { kind: "http"; http: HttpEndpoint })
 
-export type TargetSettings = {
-  retry: RetryPolicy
+export type TargetSettings = Omit<TargetContext, "target" | "callMeta"> & {
   breaker: BreakerSettings
-  limits: TargetLimits
-  clock: BridgeClock
-  log: Log
   /** What every `tools/call` gets besides its idempotency key. */
   callMeta: Fields
 }
@@ -37,22 +33,21 @@ export function targetOpener(target: TargetDescription, settings: TargetSettings
     target.isOurs,
   )
   const callMeta = () => ({ ...settings.callMeta, [idempotencyKeyMeta]: randomKey() })
-  const common = { ...settings, target: known, callMeta }
+  const context = { ...settings, target: known, callMeta }
   if (target.kind === "http") {
     const { http } = target
-    return (client, resumeState) => new HttpTarget({ ...common, http }, client, resumeState)
+    return (deliver, resumeState) => new HttpTarget({ ...context, http }, deliver, resumeState)
   }
   const { open } = target
-  return (client, resumeState) => new ReconnectingTarget({ ...common, open }, client, resumeState)
+  return (deliver, resumeState) =>
+    new ReconnectingTarget({ ...context, open }, deliver, resumeState)
 }
 
 function randomKey(): string {
   return crypto.getRandomValues(new Uint8Array(16)).toHex()
 }
 
-const mebibyte = 1024 * 1024
-
-export const standardMessageBytes = 16 * mebibyte
+export const standardMessageBytes = 16 * 1024 * 1024
 
 /** Bounds that follow from the largest message that may pass. */
 export function targetLimits(messageBytes: number): TargetLimits {

@@ -51,7 +51,7 @@ function commandTarget(
   const { messageBytes } = limits
   const settings = { command, env: context.env, messageBytes, log }
   return {
-    kind: "linked",
+    kind: "connection",
     name: command[0] ?? "",
     isOurs: false,
     open: (received) => openCommandLink(settings, received),
@@ -85,7 +85,7 @@ function remoteTarget(
     return { kind: "http", name, isOurs: false, http: { url: url.href, tls, authorization } }
   }
   return {
-    kind: "linked",
+    kind: "connection",
     name,
     isOurs: false,
     open(received) {

@@ -92,7 +92,7 @@ function targetOf(context: Context, address: Address): TargetDescription {
       ? localServiceLink(context, address.paths, limits)
       : remoteLink(address)
   const name = address.kind === "local" ? "The local service" : address.url
-  return { kind: "linked", name, isOurs: true, open }
+  return { kind: "connection", name, isOurs: true, open }
 }
 
 function remoteLink(address: RemoteAddress): OpenLink {

@@ -26,7 +26,7 @@ describe("a target that reads nothing", () => {
       },
     }
     const open = targetOpener(
-      { kind: "linked", name: "target", isOurs: false, open: async () => ok(link) },
+      { kind: "connection", name: "target", isOurs: false, open: async () => ok(link) },
       {
         retry: { tries: 1, forMs: 1_000, firstDelayMs: 1, maxDelayMs: 1 },
         breaker: { failures: 10, waitMs: 1_000 },
@@ -36,7 +36,7 @@ describe("a target that reads nothing", () => {
         callMeta: {},
       },
     )
-    const target = open({ deliver: async () => undefined }, noResumeState)
+    const target = open(async () => undefined, noResumeState)
     const text = '{"id":1,"method":"ping"}'
     await target.send({ kind: "request", text, id: 1, key: "1", method: "ping", params: {} })
     await until("it sends", () => isSending)

@@ -8,7 +8,8 @@ import {
   type PendingRequest,
   PendingRequests,
 } from "../../../src/bridge/targets/pending-requests.ts"
-import { whyNotResent } from "../../../src/bridge/targets/why-not-resent.ts"
+import { systemClock, targetLimits } from "../../../src/bridge/targets/target-opener.ts"
+import { QuietLog } from "../../support/quiet-log.ts"
 
 const tools = [
   { name: "plain" },
@@ -36,18 +37,32 @@ function sent(
   params: Fields = {},
   more: Partial<PendingRequest> = {},
 ): PendingRequest {
-  return { ...new PendingRequests(9, () => 0).add(request(method, params)), sends: 1, ...more }
+  const added = pendingRequests().add(request(method, params))
+  if (!added.ok) throw new Error(added.failure.message)
+  return { ...added.value, sends: 1, ...more }
 }
 
-const reset = { why: "closed (1006)" }
+function pendingRequests(requests = 9): PendingRequests {
+  const context = {
+    target: target(),
+    retry: { tries: 5, forMs: 1_000, firstDelayMs: 1, maxDelayMs: 1 },
+    limits: { ...targetLimits(1_024), requests },
+    clock: systemClock,
+    log: new QuietLog(),
+    callMeta: () => ({}),
+  }
+  return new PendingRequests(context, async () => undefined)
+}
+
+const reset = "closed (1006)"
 
 describe("a request whose connection is lost before an answer", () => {
   test.each(["plain", "read", "twice", "never-heard-of"])("calling %s is sent again", (name) => {
-    expect(whyNotResent(sent("tools/call", { name }), reset, target(), 5)).toBeNull()
+    expect(target().whyNotResent(sent("tools/call", { name }), reset, 5)).toBeNull()
   })
 
   test("calling a tool that says twice is not once is not, and the error says so", () => {
-    const problem = whyNotResent(sent("tools/call", { name: "once" }), reset, target(), 5)
+    const problem = target().whyNotResent(sent("tools/call", { name: "once" }), reset, 5)
 
     expect(problem).toMatchObject({ reason: "MAY_HAVE_BEEN_DONE" })
     expect(problem?.message).toMatch(/once.*may have been carried out.*not sent again/s)
@@ -56,25 +71,25 @@ describe("a request whose connection is lost before an answer", () => {
   test("is not sent again when its progress has been told", () => {
     const begun = sent("tools/call", { name: "plain" }, { hasBegun: true })
 
-    expect(whyNotResent(begun, reset, target(), 5)).toMatchObject({ reason: "CONNECTION_LOST" })
+    expect(target().whyNotResent(begun, reset, 5)).toMatchObject({ reason: "CONNECTION_LOST" })
   })
 
   test("is given up after so many times", () => {
     const often = sent("tools/list", {}, { sends: 5 })
 
-    expect(whyNotResent(often, reset, target(), 5)?.message).toContain("5 times")
+    expect(target().whyNotResent(often, reset, 5)?.message).toContain("5 times")
   })
 
   test("is always asked again when it is a stream of news", () => {
     const stream = sent("subscriptions/listen", {}, { sends: 99, hasBegun: true })
 
-    expect(whyNotResent(stream, reset, target(), 5)).toBeNull()
+    expect(target().whyNotResent(stream, reset, 5)).toBeNull()
   })
 })
 
 describe("the requests of a client", () => {
   test("are settled when all are answered that will be", async () => {
-    const requests = new PendingRequests(9, () => 0)
+    const requests = pendingRequests()
     let isSettled = false
     const asked = requests.add(request("tools/call"))
     requests.add({ ...request("subscriptions/listen"), key: "2" })
@@ -84,27 +99,29 @@ describe("the requests of a client", () => {
     await Promise.resolve()
     expect(isSettled).toBe(false)
 
-    requests.remove(asked)
+    if (asked.ok) requests.remove(asked.value)
     await settling
 
     expect(requests.size).toBe(1)
   })
 
   test("are refused past their bound, and with an id that is in use", () => {
-    const requests = new PendingRequests(1, () => 0)
+    const requests = pendingRequests(1)
     requests.add(request("ping"))
 
-    expect(requests.refusal(request("ping"))?.reason).toBe("DUPLICATE_ID")
-    expect(requests.refusal({ ...request("ping"), key: "2" })?.reason).toBe("TOO_MANY")
+    const again = requests.add(request("ping"))
+    const another = requests.add({ ...request("ping"), key: "2" })
+
+    expect(again).toMatchObject({ ok: false, failure: { reason: "DUPLICATE_ID" } })
+    expect(another).toMatchObject({ ok: false, failure: { reason: "TOO_MANY" } })
   })
 })
 
 describe("a cc-executor, which starts things once by their key", () => {
   const lost = (name: string, args: Fields = {}) =>
-    whyNotResent(
+    target(true).whyNotResent(
       sent("tools/call", { name, arguments: args }, { hasBegun: true }),
       reset,
-      target(true),
       5,
     )
 
@@ -135,7 +152,7 @@ describe("a cc-executor, which starts things once by their key", () => {
 })
 
 describe("an answer over HTTP", () => {
-  const verdict = (outcome: Outcome, name = "plain") =>
+  const decide = (outcome: Outcome, name = "plain") =>
     decideRetry(sent("tools/call", { name }), outcome, target(), 5)
   const busy = (status: number): Outcome => {
     return { kind: "busy", status, why: `${status}`, retryAfterMs: null }
@@ -148,15 +165,15 @@ describe("an answer over HTTP", () => {
     ["504", busy(504)],
     ["a reset before any byte", { kind: "cut", why: "reset" }],
   ])("%s is tried again", (_, outcome) => {
-    expect(verdict(outcome).kind).toBe("again")
+    expect(decide(outcome).kind).toBe("again")
   })
 
   test.each([400, 401, 403, 500])("%d is final", (status) => {
-    expect(verdict({ kind: "refused", status, why: `${status}` }).kind).toBe("fail")
+    expect(decide({ kind: "refused", status, why: `${status}` }).kind).toBe("fail")
   })
 
   test("404 is final too, unless there was a session to open again", () => {
-    expect(verdict({ kind: "refused", status: 404, why: "" }).kind).toBe("unknown-session")
+    expect(decide({ kind: "refused", status: 404, why: "" }).kind).toBe("unknown-session")
   })
 
   test.each<[string, Outcome]>([
@@ -164,18 +181,18 @@ describe("an answer over HTTP", () => {
     ["504", busy(504)],
     ["a reset", { kind: "cut", why: "reset" }],
   ])("%s ends a call whose tool says twice is not once", (_, outcome) => {
-    const judged = verdict(outcome, "once")
-    expect(judged).toMatchObject({ kind: "fail", why: { reason: "MAY_HAVE_BEEN_DONE" } })
+    const decision = decide(outcome, "once")
+    expect(decision).toMatchObject({ kind: "fail", why: { reason: "MAY_HAVE_BEEN_DONE" } })
   })
 
   test("503 and a refused connection do not: nothing was carried out", () => {
-    expect(verdict(busy(503), "once").kind).toBe("again")
-    expect(verdict({ kind: "unsent", why: "ECONNREFUSED" }, "once").kind).toBe("again")
+    expect(decide(busy(503), "once").kind).toBe("again")
+    expect(decide({ kind: "unsent", why: "ECONNREFUSED" }, "once").kind).toBe("again")
   })
 
   test("a reset after bytes is told", () => {
     const cut: Outcome = { kind: "broken", why: "closed", lastEventId: null, retryMs: null }
-    expect(verdict(cut)).toMatchObject({ kind: "fail", why: { reason: "CONNECTION_LOST" } })
+    expect(decide(cut)).toMatchObject({ kind: "fail", why: { reason: "CONNECTION_LOST" } })
   })
 })
 

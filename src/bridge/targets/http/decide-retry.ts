@@ -1,4 +1,3 @@
-import { wordOf } from "../../messages/message.ts"
 import {
   lostWithoutRepeat,
   mayHaveBeenDone,
@@ -8,7 +7,6 @@ import {
 } from "../../problem.ts"
 import type { KnownTarget } from "../known-target.ts"
 import type { PendingRequest } from "../pending-requests.ts"
-import { whyNotResent } from "../why-not-resent.ts"
 import type { Outcome } from "./http-exchange.ts"
 
 export type RetryDecision =
@@ -26,27 +24,26 @@ export function decideRetry(
   mostSends: number,
 ): RetryDecision {
   const { name } = target
-  const { method, params } = pending.request
+  const { request } = pending
   switch (outcome.kind) {
     case "answered":
       return { kind: "done" }
     case "unsent":
       return { kind: "again", atLeastMs: 0 }
     case "busy": {
-      // 503 is said instead of doing it; behind the other two it may have been done.
-      const mayBeDone = outcome.status !== 503 && !target.mayBeRepeated(pending.request)
-      if (!mayBeDone) return { kind: "again", atLeastMs: outcome.retryAfterMs ?? 0 }
-      return fail(mayHaveBeenDone(name, wordOf(params["name"]), outcome.why))
+      // A 503 is sent instead of doing it; with a 502 or 504 it may have been done.
+      const isSafe = outcome.status === 503 || target.mayBeRepeated(request)
+      if (isSafe) return { kind: "again", atLeastMs: outcome.retryAfterMs ?? 0 }
+      return fail(mayHaveBeenDone(name, request, outcome.why))
     }
     case "cut": {
-      const why = whyNotResent(pending, outcome, target, mostSends)
+      const why = target.whyNotResent(pending, outcome.why, mostSends)
       return why === null ? { kind: "again", atLeastMs: 0 } : fail(why)
     }
     case "broken":
-      if (target.isOurs && target.mayBeRepeated(pending.request)) {
-        return { kind: "again", atLeastMs: 0 }
-      }
-      return fail(lostWithoutRepeat(name, method, outcome.why))
+      return target.isOurs && target.mayBeRepeated(request)
+        ? { kind: "again", atLeastMs: 0 }
+        : fail(lostWithoutRepeat(name, request.method, outcome.why))
     case "refused": {
       const why = refusedBy(name, outcome.why)
       return outcome.status === 404 ? { kind: "unknown-session", otherwise: why } : fail(why)
@@ -56,13 +53,6 @@ export function decideRetry(
     case "unreadable":
       return fail(problem("TARGET_UNREADABLE", `The answer of ${name} was lost: ${outcome.why}.`))
   }
-}
-
-/** Whether an outcome speaks against the target, and not only against the request. */
-export function isFailureOfTarget(
-  outcome: Outcome,
-): outcome is Extract<Outcome, { kind: "unsent" | "busy" | "cut" | "broken" }> {
-  return ["unsent", "busy", "cut", "broken"].includes(outcome.kind)
 }
 
 function fail(why: Problem): RetryDecision {

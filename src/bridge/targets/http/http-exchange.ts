@@ -1,5 +1,6 @@
 import { errnoOf } from "../../../lib/errno.ts"
 import { type Message, readMessages, wordOf } from "../../messages/message.ts"
+import type { TargetContext } from "../target-context.ts"
 import { EventReader } from "./event-reader.ts"
 
 /** How a request to the target over HTTP went. */
@@ -20,23 +21,26 @@ export type Outcome =
   /** It answers, but not in MCP. */
   | { kind: "unreadable"; why: string }
 
-export type Exchange = {
+export type HttpEndpoint = {
   url: string
-  method: "POST" | "GET" | "DELETE"
-  headers: Record<string, string>
-  body: string | null
   tls: { ca?: string; cert?: string; key?: string; rejectUnauthorized?: true }
-  signal: AbortSignal
-  /** A connection that others have used may be dead already, and nobody could tell. */
-  isFresh: boolean
-  messageBytes: number
+  /** Read again for every request: the token file may have changed. */
+  authorization: () => Record<string, string>
 }
 
-export type ExchangeEvents = {
-  headers(headers: Headers): void
-  /** True when it was the answer that is waited for. */
-  message(message: Message): Promise<boolean>
-  junk(why: string): void
+export type HttpContext = TargetContext & { http: HttpEndpoint }
+
+export type Exchange = {
+  method: "POST" | "GET" | "DELETE"
+  headers: Record<string, string>
+  body?: string
+  signal: AbortSignal
+  /** On a new connection: one that was used before may be dead already. */
+  isFresh?: boolean
+  /** The headers of an answer with a status of success. */
+  onHeaders?: (headers: Headers) => void
+  /** True when the message is the answer that is waited for. */
+  onMessage: (message: Message) => Promise<boolean>
 }
 
 const busy: ReadonlyMap<number, string> = new Map([
@@ -46,18 +50,20 @@ const busy: ReadonlyMap<number, string> = new Map([
 ])
 
 /** One request to the target; what comes back is passed on message by message. */
-export async function exchange(sent: Exchange, events: ExchangeEvents): Promise<Outcome> {
+export async function exchange(context: HttpContext, sent: Exchange): Promise<Outcome> {
+  const { url, tls, authorization } = context.http
+  const headers = { ...sent.headers, ...authorization() }
   let response: Response
   try {
-    response = await fetch(sent.url, {
+    response = await fetch(url, {
       method: sent.method,
-      headers: sent.headers,
-      body: sent.body,
+      headers,
+      body: sent.body ?? null,
       signal: sent.signal,
-      tls: sent.tls,
+      tls,
       redirect: "manual", // the token is for this target, not for where it points
-      keepalive: !sent.isFresh,
-      timeout: false, // an answer may take hours; who does not want to wait takes it back
+      keepalive: sent.isFresh !== true,
+      timeout: false, // an answer may take hours; a client that does not want to wait cancels
     })
   } catch (error) {
     return unanswered(error)
@@ -68,8 +74,8 @@ export async function exchange(sent: Exchange, events: ExchangeEvents): Promise<
     return { kind: "busy", status: response.status, why, retryAfterMs: retryAfter(response) }
   }
   try {
-    if (response.ok) events.headers(response.headers)
-    return await (response.ok ? readAnswer : readRefusal)(response, sent, events)
+    if (response.ok) sent.onHeaders?.(response.headers)
+    return await (response.ok ? readAnswer : readRefusal)(response, context, sent)
   } finally {
     await drop(response)
   }
@@ -97,40 +103,44 @@ function unanswered(error: unknown): Outcome {
 
 async function readAnswer(
   response: Response,
+  context: HttpContext,
   sent: Exchange,
-  events: ExchangeEvents,
 ): Promise<Outcome> {
+  const { messageBytes } = context.limits
   const type = (response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase()
-  if (type === "text/event-stream") return readEvents(response, sent.messageBytes, events)
+  if (type === "text/event-stream") return readEvents(response, context, sent)
   if (response.status === 202 || response.status === 204) return { kind: "accepted" }
+  const body = await readBody(response, messageBytes)
+  if (body.kind === "text" && body.text.trim() === "") return { kind: "accepted" }
   if (type !== "application/json") {
-    const body = await readBody(response, sent.messageBytes)
-    if (body.kind === "text" && body.text.trim() === "") return { kind: "accepted" }
     return { kind: "unreadable", why: `it answered with ${type === "" ? "no type" : type}` }
   }
-  const body = await readBody(response, sent.messageBytes)
   if (body.kind !== "text") return body
-  if (body.text.trim() === "") return { kind: "accepted" }
-  return (await passOn(body.text, events))
+  return (await passOn(body.text, context, sent))
     ? { kind: "answered" }
     : { kind: "unreadable", why: "its answer does not belong to this request" }
 }
 
-/** Whether the answer was among them. */
-async function passOn(text: string, events: ExchangeEvents): Promise<boolean> {
+/** Whether the answer was among the messages. */
+async function passOn(
+  text: string,
+  { log, target }: HttpContext,
+  { onMessage }: Exchange,
+): Promise<boolean> {
   let hasAnswer = false
   for (const read of readMessages(text)) {
-    if (!read.ok) events.junk(read.failure.why)
-    else if (await events.message(read.value)) hasAnswer = true
+    if (read.ok) hasAnswer = (await onMessage(read.value)) || hasAnswer
+    else log.warn({ target: target.name, why: read.failure.why }, "target sent an invalid message")
   }
   return hasAnswer
 }
 
 async function readEvents(
   response: Response,
-  messageBytes: number,
-  events: ExchangeEvents,
+  context: HttpContext,
+  sent: Exchange,
 ): Promise<Outcome> {
+  const { messageBytes } = context.limits
   const reader = new EventReader(messageBytes)
   let lastEventId: string | null = null
   let retryMs: number | null = null
@@ -142,12 +152,12 @@ async function readEvents(
       for (const event of came) {
         lastEventId = event.id ?? lastEventId
         retryMs = event.retryMs ?? retryMs
-        if (event.data !== "" && (await passOn(event.data, events))) return { kind: "answered" }
+        if (event.data !== "" && (await passOn(event.data, context, sent)))
+          return { kind: "answered" }
       }
     }
   } catch (error) {
-    if (!(error instanceof Error)) throw error
-    return broken(`the connection was closed (${errnoOf(error) ?? error.name})`)
+    return broken(closedWhy(error))
   }
   return broken(
     reader.isInside
@@ -158,15 +168,15 @@ async function readEvents(
 
 async function readRefusal(
   response: Response,
-  sent: Exchange,
-  events: ExchangeEvents,
+  { limits }: HttpContext,
+  { onMessage }: Exchange,
 ): Promise<Outcome> {
   const { status } = response
-  const body = await readBody(response, Math.min(sent.messageBytes, mostRefusalBytes))
+  const body = await readBody(response, Math.min(limits.messageBytes, mostRefusalBytes))
   const text = body.kind === "text" ? body.text : ""
   for (const read of readMessages(text)) {
     if (!read.ok || read.value.kind !== "answer" || read.value.error === null) continue
-    if (await events.message(read.value)) return { kind: "answered" }
+    if (await onMessage(read.value)) return { kind: "answered" }
     const words = wordOf(read.value.error["message"])
     return { kind: "refused", status, why: `${status}: ${words}` }
   }
@@ -189,23 +199,26 @@ async function readBody(response: Response, mostBytes: number): Promise<Body> {
       pieces.push(chunk)
     }
   } catch (error) {
-    if (!(error instanceof Error)) throw error
-    const why = `the connection was closed (${errnoOf(error) ?? error.name})`
-    return { kind: "broken", why, lastEventId: null, retryMs: null }
+    return { kind: "broken", why: closedWhy(error), lastEventId: null, retryMs: null }
   }
   return { kind: "text", text: Buffer.concat(pieces, bytes).toString("utf8") }
+}
+
+function closedWhy(error: unknown): string {
+  if (!(error instanceof Error)) throw error
+  return `the connection was closed (${errnoOf(error) ?? error.name})`
 }
 
 function tooLarge(mostBytes: number): Extract<Outcome, { kind: "unreadable" }> {
   return { kind: "unreadable", why: `it sent a message of more than ${mostBytes} bytes` }
 }
 
-/** Bun's types say nothing of what a body consists of. */
+/** Bun's types do not say that a body consists of bytes. */
 function bodyOf(response: Response): ReadableStream<Uint8Array> {
   return response.body ?? new Blob([]).stream()
 }
 
-/** Nobody reads the rest. One that is broken says so again, and that is known. */
+/** Nobody reads the rest. Cancelling a broken body fails, which is known by then. */
 async function drop({ body }: Response): Promise<void> {
   if (body !== null && !body.locked) await body.cancel().catch(() => undefined)
 }

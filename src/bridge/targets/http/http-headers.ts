@@ -5,7 +5,8 @@ import type { KnownTarget } from "../known-target.ts"
 /** What a session of the legacy era adds to each request. */
 export type HttpSession = { id: string | null; version: string | null }
 
-const json = { "content-type": "application/json", accept: "application/json, text/event-stream" }
+export const anyAnswer = { accept: "application/json, text/event-stream" }
+export const jsonMessage = { "content-type": "application/json", ...anyAnswer }
 
 /** The headers that go with a message: those of its session, or what its envelope says. */
 export function headersOf(
@@ -13,14 +14,14 @@ export function headersOf(
   session: HttpSession,
   target: KnownTarget,
 ): Record<string, string> {
-  if (message.kind !== "request") return { ...json, ...sessionHeaders(session) }
+  if (message.kind !== "request") return { ...jsonMessage, ...sessionHeaders(session) }
   const version = envelopeVersion(message)
-  if (message.method === "initialize" && version === null) return json
-  if (version === null) return { ...json, ...sessionHeaders(session), ...message.headers }
+  if (message.method === "initialize" && version === null) return jsonMessage
+  if (version === null) return { ...jsonMessage, ...sessionHeaders(session), ...message.headers }
   const { method, params } = message
   const name = nameIn(method, params)
   return {
-    ...json,
+    ...jsonMessage,
     ...target.headersFor(message),
     ...message.headers,
     "mcp-protocol-version": version,

@@ -2,9 +2,8 @@ import { reconnectDelayMs } from "../../../client/connection/reconnect-policy.ts
 import type { AnswerMessage, Message, RequestMessage } from "../../messages/message.ts"
 import type { ResumeState } from "../../ports.ts"
 import { Handshake } from "../handshake.ts"
-import { type Exchange, exchange, type Outcome } from "./http-exchange.ts"
-import { type HttpSession, sessionHeaders } from "./http-headers.ts"
-import type { HttpTargetSettings } from "./http-settings.ts"
+import { type Exchange, exchange, type HttpContext, type Outcome } from "./http-exchange.ts"
+import { anyAnswer, type HttpSession, jsonMessage, sessionHeaders } from "./http-headers.ts"
 
 export type SessionEvents = {
   /** Ends everything that the session does by itself. */
@@ -12,25 +11,22 @@ export type SessionEvents = {
   received(message: Message): Promise<void>
 }
 
-type IsAnswer = (message: Message) => Promise<boolean>
 type Broken = Extract<Outcome, { kind: "broken" }>
 
-const streamDelays = { firstDelayMs: 1_000, maxDelayMs: 30_000, giveUpAfterMs: null }
+const streamDelays = { firstDelayMs: 1_000, maxDelayMs: 30_000 }
 const endMs = 2_000
-const jsonType = "application/json"
-const eventType = "text/event-stream"
 
 /** The target's session of one client of the legacy era: opened, opened again, listened to. */
 export class HttpTargetSession {
   readonly handshake: Handshake
-  readonly #settings: HttpTargetSettings
+  readonly #context: HttpContext
   readonly #events: SessionEvents
   #current: HttpSession
   #renewing: Promise<boolean> | null = null
   #listening: Promise<void> | null = null
 
-  constructor(settings: HttpTargetSettings, resumeState: ResumeState, events: SessionEvents) {
-    this.#settings = settings
+  constructor(context: HttpContext, resumeState: ResumeState, events: SessionEvents) {
+    this.#context = context
     this.#events = events
     this.handshake = new Handshake(resumeState.initialize)
     this.#current = { id: resumeState.targetSession, version: resumeState.version }
@@ -50,9 +46,8 @@ export class HttpTargetSession {
   }
 
   /** The answer to an `initialize` has an id in its headers, where the target has sessions. */
-  heard(message: Message, headers: Headers): void {
-    const isOpening = message.kind === "request" && message.method === "initialize"
-    if (isOpening) this.#current = { id: headers.get("mcp-session-id"), version: null }
+  opened(headers: Headers): void {
+    this.#current = { id: headers.get("mcp-session-id"), version: null }
   }
 
   answered(request: RequestMessage, answer: AnswerMessage): void {
@@ -61,7 +56,7 @@ export class HttpTargetSession {
     this.#current = { ...this.#current, version: versionIn(answer) }
   }
 
-  /** Whether the session is another one now than that which the target did not know any more. */
+  /** Whether there is another session now than the one that the target does not know any more. */
   async isReplaced(unknownId: string | null): Promise<boolean> {
     if (!this.handshake.isDone || unknownId === null) return false
     if (this.#current.id !== unknownId) return true
@@ -72,30 +67,33 @@ export class HttpTargetSession {
   }
 
   async #renew(): Promise<boolean> {
-    const { log, target } = this.#settings
+    const { log, target } = this.#context
+    const { signal } = this.#events
     const opening = this.handshake.opening()
     if (opening === null) return false
-    let session: HttpSession = { id: null, version: null }
+    const session: HttpSession = { id: null, version: null }
     let isOpen = false
-    await this.#exchange(
-      this.#events.signal,
-      { method: "POST", body: opening.text },
-      async (came) => {
-        if (came.kind !== "answer" || came.key !== opening.key) return false
-        isOpen = came.error === null
-        session = { ...session, version: versionIn(came) }
+    await exchange(this.#context, {
+      method: "POST",
+      headers: jsonMessage,
+      body: opening.text,
+      signal,
+      onHeaders(headers) {
+        session.id = headers.get("mcp-session-id")
+      },
+      async onMessage(message) {
+        if (message.kind !== "answer" || message.key !== opening.key) return false
+        isOpen = message.error === null
+        session.version = versionIn(message)
         return true
       },
-      (headers) => {
-        session = { ...session, id: headers.get("mcp-session-id") }
-      },
-    )
+    })
     log.info({ target: target.name, isOpen }, "session was opened again at the target")
     if (!isOpen) return false
     this.#current = session
+    const headers = { ...jsonMessage, ...sessionHeaders(session) }
     for (const body of this.handshake.rest()) {
-      const sent = { method: "POST", body, session } as const
-      await this.#exchange(this.#events.signal, sent, () => Promise.resolve(true))
+      await exchange(this.#context, { method: "POST", headers, body, signal, onMessage: ignore })
     }
     return true
   }
@@ -109,7 +107,7 @@ export class HttpTargetSession {
 
   async #listen(): Promise<void> {
     const { signal } = this.#events
-    const { clock } = this.#settings
+    const { clock } = this.#context
     let lastEventId: string | null = null
     for (let failures = 0; !signal.aborted; failures += 1) {
       const outcome = await this.#get(lastEventId, signal, async (message) => {
@@ -119,23 +117,27 @@ export class HttpTargetSession {
       })
       const isOver = ["refused", "unreadable", "accepted"].includes(outcome.kind)
       if (isOver) return // it has no such stream, or no such session any more
-      const said = outcome.kind === "broken" ? outcome : null
-      lastEventId = said?.lastEventId ?? lastEventId
+      const broken = outcome.kind === "broken" ? outcome : null
+      lastEventId = broken?.lastEventId ?? lastEventId
       const delayMs = reconnectDelayMs(failures + 1, streamDelays, clock.random())
-      await clock.sleep(Math.max(said?.retryMs ?? 0, delayMs), signal)
+      await clock.sleep(Math.max(broken?.retryMs ?? 0, delayMs), signal)
     }
   }
 
-  /** Goes on with an answer that was cut off, where the target says how. */
-  async resumed(cut: Broken, signal: AbortSignal, isAnswer: IsAnswer): Promise<Outcome> {
-    const { clock, retry } = this.#settings
+  /** Goes on with an answer that was cut off, where the target gave its events ids. */
+  async resumed(
+    cut: Broken,
+    signal: AbortSignal,
+    onMessage: Exchange["onMessage"],
+  ): Promise<Outcome> {
+    const { clock, retry } = this.#context
     let last = cut
     for (let attempt = 1; last.lastEventId !== null && attempt <= retry.tries; attempt += 1) {
-      const delayMs = reconnectDelayMs(attempt, { ...retry, giveUpAfterMs: null }, clock.random())
+      const delayMs = reconnectDelayMs(attempt, retry, clock.random())
       await clock.sleep(last.retryMs ?? delayMs, signal)
       if (signal.aborted) return last
       const before = last.lastEventId
-      const outcome = await this.#get(before, signal, isAnswer)
+      const outcome = await this.#get(before, signal, onMessage)
       if (outcome.kind === "answered") return outcome
       if (outcome.kind === "refused" || outcome.kind === "unreadable") return cut
       if (outcome.kind !== "broken") continue
@@ -145,51 +147,31 @@ export class HttpTargetSession {
     return last
   }
 
-  /** The client is done with it. */
+  /** The client will not use it any more. */
   async end(): Promise<void> {
     if (this.#current.id === null) return
     const signal = AbortSignal.timeout(endMs)
-    await this.#exchange(signal, { method: "DELETE", body: null, session: this.#current }, () =>
-      Promise.resolve(true),
-    )
+    const headers = { ...anyAnswer, ...sessionHeaders(this.#current) }
+    await exchange(this.#context, { method: "DELETE", headers, signal, onMessage: ignore })
   }
 
-  #get(lastEventId: string | null, signal: AbortSignal, isAnswer: IsAnswer): Promise<Outcome> {
-    const headers = lastEventId === null ? {} : { "last-event-id": lastEventId }
-    const sent = { method: "GET", body: null, session: this.#current, headers } as const
-    return this.#exchange(signal, sent, isAnswer)
-  }
-
-  #exchange(
+  #get(
+    lastEventId: string | null,
     signal: AbortSignal,
-    sent: Pick<Exchange, "method" | "body"> & {
-      session?: HttpSession
-      headers?: Record<string, string>
-    },
-    message: IsAnswer,
-    headers: (headers: Headers) => void = () => undefined,
+    onMessage: Exchange["onMessage"],
   ): Promise<Outcome> {
-    const { http, limits, log, target } = this.#settings
-    const { method, body, session = { id: null, version: null } } = sent
-    const accept = method === "GET" ? eventType : `${jsonType}, ${eventType}`
-    const own = {
-      accept,
-      ...(body === null ? {} : { "content-type": jsonType }),
-      ...sessionHeaders(session),
-      ...sent.headers,
-      ...http.authorization(),
+    const headers = {
+      accept: "text/event-stream",
+      ...sessionHeaders(this.#current),
+      ...(lastEventId === null ? {} : { "last-event-id": lastEventId }),
     }
-    const { url, tls } = http
-    const { messageBytes } = limits
-    return exchange(
-      { url, tls, method, body, headers: own, signal, isFresh: false, messageBytes },
-      {
-        headers,
-        message,
-        junk: (why) => log.warn({ target: target.name, why }, "target sent an invalid message"),
-      },
-    )
+    return exchange(this.#context, { method: "GET", headers, signal, onMessage })
   }
+}
+
+/** The first message ends the exchange. */
+function ignore(): Promise<boolean> {
+  return Promise.resolve(true)
 }
 
 function versionIn({ result }: AnswerMessage): string | null {

@@ -1,25 +1,15 @@
 import { reconnectDelayMs } from "../../../client/connection/reconnect-policy.ts"
-import type { Log } from "../../../lib/log.ts"
 import { fail, type Result } from "../../../lib/result.ts"
-import type { BridgeClock, RetryPolicy } from "../../ports.ts"
 import { circuitOpen, type Problem, problem, refusedBy, unreachable } from "../../problem.ts"
-import type { KnownTarget } from "../known-target.ts"
+import type { TargetContext } from "../target-context.ts"
 import type { Link, OpenLink, Received, Want } from "./link.ts"
 
 /** What to tell a request, by whether it had been sent on an earlier connection. */
 export type ConnectProblem = (wasSent: boolean) => Problem
 
-export type ConnectSettings = {
-  target: KnownTarget
-  open: OpenLink
-  retry: RetryPolicy
-  clock: BridgeClock
-  log: Log
-}
-
-/** Opens a connection, and tries again for a while where the failure is one that passes. */
+/** Opens a connection. Failures that pass by themselves are retried for a while. */
 export async function connectWithRetry(
-  { target, open, retry, clock, log }: ConnectSettings,
+  { target, open, retry, clock, log }: TargetContext & { open: OpenLink },
   received: Received,
   want: Want,
 ): Promise<Result<Link, ConnectProblem>> {
@@ -29,8 +19,7 @@ export async function connectWithRetry(
     const gate = breaker.go()
     if (!gate.ok) {
       log.warn({ target: name, why: gate.failure.why }, "circuit is open")
-      const now = { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() }
-      return fail(() => circuitOpen(name, gate.failure, now))
+      return fail(() => circuitOpen(name, gate.failure, clock))
     }
     const opened = await open(received, want)
     if (want.signal.aborted) {
@@ -39,11 +28,12 @@ export async function connectWithRetry(
     }
     if (opened.ok) return opened
     const { why, isTransient, hasAnswered } = opened.failure
-    if (hasAnswered && !isTransient) breaker.succeeded()
+    const isRefused = hasAnswered && !isTransient
+    if (isRefused) breaker.succeeded()
     else breaker.failed(why)
     log.warn({ target: name, why, attempt }, "target cannot be reached")
-    if (!isTransient && hasAnswered) return fail(() => refusedBy(name, why))
-    const delayMs = reconnectDelayMs(attempt, { ...retry, giveUpAfterMs: null }, clock.random())
+    if (isRefused) return fail(() => refusedBy(name, why))
+    const delayMs = reconnectDelayMs(attempt, retry, clock.random())
     const isLate = clock.monotonicMs() - startedMs + delayMs > retry.forMs
     if (!isTransient || attempt >= retry.tries || isLate) {
       return fail((wasSent) => unreachable(name, why, wasSent))

@@ -1,17 +1,16 @@
 import type { Message } from "../../messages/message.ts"
+import type { TargetLimits } from "../../ports.ts"
 import { type Problem, problem } from "../../problem.ts"
 import type { PendingRequest } from "../pending-requests.ts"
 
-export type OutboxLimits = { waitingMessages: number; waitingBytes: number }
-
 /** Messages that wait for a connection: first what is sent again, then the rest in its order. */
 export class Outbox {
-  readonly #limits: OutboxLimits
+  readonly #limits: TargetLimits
   readonly #again = new Set<PendingRequest>()
   #messages: Message[] = []
   #length = 0
 
-  constructor(limits: OutboxLimits) {
+  constructor(limits: TargetLimits) {
     this.#limits = limits
   }
 
@@ -40,7 +39,7 @@ export class Outbox {
     return null
   }
 
-  /** What has been sent counts among the pending requests, and needs no room of its own. */
+  /** Not bounded here: pending requests have a bound of their own. */
   putAgain(lost: PendingRequest): void {
     this.#again.add(lost)
   }
@@ -60,15 +59,14 @@ export class Outbox {
     return first
   }
 
-  /** Whether the request was here: then there is nobody who would have to be told. */
-  takeBack(meant: PendingRequest): boolean {
+  /** True when the request was here: then the target does not know it. */
+  remove(meant: PendingRequest): boolean {
     const before = this.#messages.length
     this.#messages = this.#messages.filter((message) => message !== meant.request)
     this.#length = this.#messages.reduce((sum, { text }) => sum + text.length, 0)
     return this.#again.delete(meant) || this.#messages.length < before
   }
 
-  /** Requests are answered for by others; the rest is nobody's. */
   clear(): void {
     this.#again.clear()
     this.#messages = []

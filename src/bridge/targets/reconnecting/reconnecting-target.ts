@@ -1,72 +1,64 @@
 import { reconnectDelayMs } from "../../../client/connection/reconnect-policy.ts"
+import { orAborted } from "../../../lib/delay.ts"
 import {
   type AnswerMessage,
   cancellation,
   cancelledKey,
-  type Fields,
   type Message,
   type NotificationMessage,
-  progressOf,
   type RequestMessage,
   readMessages,
+  wordOf,
 } from "../../messages/message.ts"
-import { withMeta } from "../../messages/with-meta.ts"
-import type { BridgeTarget, ClientEnd, ResumeState, TargetLimits } from "../../ports.ts"
-import { type Problem, problem, problemAnswer, refusedBy } from "../../problem.ts"
+import type { BridgeTarget, Deliver, ResumeState } from "../../ports.ts"
+import { problem, problemAnswer, refusedBy } from "../../problem.ts"
 import { Handshake, isOwnKey } from "../handshake.ts"
-import { asSentNow, type PendingRequest, PendingRequests } from "../pending-requests.ts"
-import { whyNotResent } from "../why-not-resent.ts"
-import {
-  type ConnectProblem,
-  type ConnectSettings,
-  connectWithRetry,
-} from "./connect-with-retry.ts"
-import type { Link, LinkEnd } from "./link.ts"
+import { PendingRequests } from "../pending-requests.ts"
+import type { TargetContext } from "../target-context.ts"
+import { type ConnectProblem, connectWithRetry } from "./connect-with-retry.ts"
+import type { Link, LinkEnd, OpenLink } from "./link.ts"
 import { Outbox } from "./outbox.ts"
-import { Restoration } from "./restoration.ts"
 
-export type ReconnectingTargetSettings = ConnectSettings & {
-  limits: TargetLimits
-  /** What every `tools/call` brings along, unless the client said it itself. */
-  callMeta: () => Fields
-}
+const handshakeMs = 30_000
 
 /**
- * A target whose connection is opened again when it is lost. What has no answer then is sent again
- * on the next one where that is safe, after the client's handshake was repeated there.
+ * A target whose connection is opened again when it is lost. The client's handshake is repeated on
+ * the new one; then what has no answer is sent again where that is safe.
  */
 export class ReconnectingTarget implements BridgeTarget {
-  readonly #settings: ReconnectingTargetSettings
-  readonly #client: ClientEnd
+  readonly requests: PendingRequests
+  readonly #settings: TargetContext & { open: OpenLink }
+  readonly #deliver: Deliver
   readonly #outbox: Outbox
-  readonly #requests: PendingRequests
   readonly #handshake: Handshake
   readonly #closing = new AbortController()
   readonly #running: Promise<void>
-  /** The connection that messages go to at once. */
-  #live: Link | null = null
-  /** Requests of the target's on the connection there is. */
-  readonly #asked = new Map<string, RequestMessage>()
-  readonly #restoration: Restoration
   #wake = Promise.withResolvers<void>()
   #failedConnections = 0
-  #hasReceived = false
-  /** Whether the client expects to hear from the target also when it asks nothing. */
+  /** Whether to stay connected without a request, so that the client hears what the target says. */
   #keepsConnection = false
 
-  constructor(settings: ReconnectingTargetSettings, client: ClientEnd, resumeState: ResumeState) {
-    this.#settings = settings
-    this.#client = client
-    this.#outbox = new Outbox(settings.limits)
-    const nowMs = () => settings.clock.monotonicMs()
-    this.#requests = new PendingRequests(settings.limits.requests, nowMs)
-    this.#handshake = new Handshake(resumeState.initialize)
-    this.#restoration = new Restoration(this.#handshake, settings.clock)
-    this.#running = this.#run()
-  }
+  // Of the current connection:
+  /** Set once everything that waited was sent: from then on messages are sent at once. */
+  #live: Link | null = null
+  /** Requests of the target's to the client. */
+  readonly #asked = new Map<string, RequestMessage>()
+  #hasReceived = false
+  /** Whether the handshake was repeated. */
+  #isRestored = false
+  #restoring: { key: string; answered: (answer: AnswerMessage) => void } | null = null
 
-  get pendingRequests(): number {
-    return this.#requests.size
+  constructor(
+    settings: TargetContext & { open: OpenLink },
+    deliver: Deliver,
+    resumeState: ResumeState,
+  ) {
+    this.#settings = settings
+    this.#deliver = deliver
+    this.#outbox = new Outbox(settings.limits)
+    this.requests = new PendingRequests(settings, deliver)
+    this.#handshake = new Handshake(resumeState.initialize)
+    this.#running = this.#run()
   }
 
   get isWaiting(): boolean {
@@ -75,10 +67,6 @@ export class ReconnectingTarget implements BridgeTarget {
 
   get resumeState(): ResumeState {
     return { initialize: this.#handshake.params, targetSession: null, version: null }
-  }
-
-  settled(): Promise<void> {
-    return this.#requests.settled()
   }
 
   async close(): Promise<void> {
@@ -95,43 +83,37 @@ export class ReconnectingTarget implements BridgeTarget {
       case "notification":
         return this.#sendNotification(message)
       case "answer":
-        // To a question of a connection that is gone there is nobody to answer.
+        // The connection on which the target asked may be gone: nobody waits for the answer then.
         if (message.key === null || !this.#asked.delete(message.key)) return
-        return this.#send(message)
+        return this.#sendOneWay(message)
     }
   }
 
   async #sendRequest(message: RequestMessage): Promise<void> {
-    const refused = this.#requests.refusal(message)
-    if (refused !== null) return this.#client.deliver(problemAnswer(message.id, refused))
-    const isCall = message.method === "tools/call"
-    const request = isCall ? withMeta(message, this.#settings.callMeta()) : message
-    const added = this.#requests.add(request)
+    const added = this.requests.add(message)
+    if (!added.ok) return this.#deliver(problemAnswer(message.id, added.failure))
     if (this.#live?.isOpen === true) {
-      added.sends += 1
-      return this.#live.send(request.text)
+      return this.#live.send(this.requests.toSend(added.value).text)
     }
-    const full = this.#outbox.put(request)
-    if (full !== null) return this.#fail(added, full)
+    const full = this.#outbox.put(added.value.request)
+    if (full !== null) return this.requests.fail(added.value, full)
     this.#wake.resolve()
   }
 
   async #sendNotification(message: NotificationMessage): Promise<void> {
     const cancelled = cancelledKey(message)
-    const meant = cancelled === null ? undefined : this.#requests.get(cancelled)
+    const meant = cancelled === null ? undefined : this.requests.get(cancelled)
     if (meant !== undefined) {
-      // Nobody waits for its answer any more, and most targets send none.
-      this.#requests.remove(meant)
-      if (this.#outbox.takeBack(meant)) return
+      this.requests.remove(meant) // most targets send no answer to a cancelled request
+      if (this.#outbox.remove(meant)) return
     }
-    const isRepeated = this.#handshake.notified(message)
-    // Where it will be said anyway, it must not be said twice.
-    if (isRepeated && !this.#restoration.isDone) return
-    return this.#send(message)
+    // Until the handshake was repeated, `initialized` is still to be sent as a part of it.
+    if (this.#handshake.notified(message) && !this.#isRestored) return
+    return this.#sendOneWay(message)
   }
 
-  /** What finds no connection and no room is lost: it was not a request, and nobody waits. */
-  async #send(message: NotificationMessage | AnswerMessage): Promise<void> {
+  /** Nobody waits for an answer: without a connection, and without room, it is dropped. */
+  async #sendOneWay(message: NotificationMessage | AnswerMessage): Promise<void> {
     if (this.#live?.isOpen === true) return this.#live.send(message.text)
     const isQueued = message.kind === "notification" && this.#outbox.put(message) === null
     if (isQueued) this.#wake.resolve()
@@ -153,43 +135,54 @@ export class ReconnectingTarget implements BridgeTarget {
         await this.#failAll(opened.failure)
         continue
       }
-      await using link = owned(opened.value)
-      const end = await this.#liveOn(link.link)
-      this.#restoration.end()
-      await this.#lost(end)
+      const link = opened.value
+      await using _closing = { [Symbol.asyncDispose]: () => link.close() }
+      const end = await this.#use(link)
+      this.#live = null
+      this.#isRestored = false
+      this.#restoring = null
+      if (end !== null && !signal.aborted) await this.#lost(end)
     }
   }
 
-  /** A target that accepts connections and drops them is to be approached slowly too. */
+  /** A target that accepts connections and drops them is not connected to in a tight loop. */
   async #slowDown(): Promise<void> {
     const { clock, retry } = this.#settings
     if (this.#failedConnections === 0) return
-    const policy = { ...retry, giveUpAfterMs: null }
-    const delayMs = reconnectDelayMs(this.#failedConnections, policy, clock.random())
+    const delayMs = reconnectDelayMs(this.#failedConnections, retry, clock.random())
     await clock.sleep(delayMs, this.#closing.signal)
   }
 
-  async #liveOn(link: Link): Promise<LinkEnd> {
-    const ending = aborted(this.#closing.signal)
-    const restored = this.#restoration.begin(link, this.#closing.signal)
-    const opened = await Promise.race([restored, link.ended, ending])
+  /** How the connection ended; null when the bridge closes it. */
+  async #use(link: Link): Promise<LinkEnd | null> {
+    const { signal } = this.#closing
+    const ended = orAborted(link.ended, signal)
     // A server that reads nothing must not keep us from leaving it.
-    const cut = opened ?? (await Promise.race([this.#sendQueued(link), link.ended, ending]))
-    if (cut !== null) return cut
+    const failed = await Promise.race([this.#begin(link), ended])
+    if (failed !== null || signal.aborted) return failed
     this.#live = link
-    const end = await Promise.race([link.ended, ending])
-    this.#live = null
-    return end
+    return ended
   }
 
-  async #sendQueued(link: Link): Promise<null> {
+  /** Repeats the handshake, then sends what waits. Null when that worked. */
+  async #begin(link: Link): Promise<LinkEnd | null> {
+    const opening = this.#handshake.opening()
+    if (opening !== null) {
+      const { promise, resolve } = Promise.withResolvers<AnswerMessage>()
+      this.#restoring = { key: opening.key, answered: resolve }
+      await link.send(opening.text)
+      const late = this.#settings.clock.sleep(handshakeMs, this.#closing.signal)
+      const failed = handshakeFailure((await Promise.race([promise, late])) ?? null)
+      if (failed !== null) return failed
+    }
+    const rest = opening === null ? [] : this.#handshake.rest()
+    this.#isRestored = link.isOpen
+    for (const text of rest) await link.send(text)
     while (link.isOpen && !this.#closing.signal.aborted) {
       const next = this.#outbox.next()
       if (next === undefined) break
-      const sent = next.kind === "request" ? this.#requests.get(next.key) : undefined
-      const now = sent === undefined ? next : asSentNow(sent, this.#settings.clock.monotonicMs())
-      if (sent !== undefined) sent.sends += 1
-      await link.send(now.text)
+      const pending = next.kind === "request" ? this.requests.get(next.key) : undefined
+      await link.send((pending === undefined ? next : this.requests.toSend(pending)).text)
     }
     return null
   }
@@ -215,12 +208,10 @@ export class ReconnectingTarget implements BridgeTarget {
       case "request":
         return this.#askedByTarget(message)
       case "notification": {
-        const token = progressOf(message)
-        const meant = token === null ? undefined : this.#requests.ofProgress(token)
-        if (meant !== undefined) meant.hasBegun = true
+        this.requests.notified(message)
         const cancelled = cancelledKey(message)
         if (cancelled !== null) this.#asked.delete(cancelled)
-        return this.#client.deliver(message)
+        return this.#deliver(message)
       }
     }
   }
@@ -232,26 +223,27 @@ export class ReconnectingTarget implements BridgeTarget {
       return this.#live?.send(problemAnswer(message.id, problem("TOO_MANY", why)).text)
     }
     this.#asked.set(message.key, message)
-    return this.#client.deliver(message)
+    return this.#deliver(message)
   }
 
   async #answered(answer: AnswerMessage): Promise<void> {
     const { key } = answer
-    if (key === null) return this.#client.deliver(answer)
-    if (isOwnKey(key)) return this.#restoration.answered(key, answer)
-    const pending = this.#requests.get(key)
+    if (key === null) return this.#deliver(answer)
+    if (isOwnKey(key)) {
+      if (this.#restoring?.key === key) this.#restoring.answered(answer)
+      return
+    }
+    const pending = this.requests.get(key)
     if (pending === undefined) {
       this.#settings.log.debug({}, "answer to an unknown request")
       return
     }
     this.#settings.target.learn(pending.request, answer)
     this.#handshake.answered(pending.request, answer)
-    this.#requests.remove(pending)
-    await this.#client.deliver(answer)
+    await this.requests.answer(pending, answer)
   }
 
   async #lost(end: LinkEnd): Promise<void> {
-    if (this.#closing.signal.aborted) return
     const { target, log, retry } = this.#settings
     log.warn({ target: target.name, why: end.why }, "connection to target was lost")
     if (!this.#hasReceived) {
@@ -259,15 +251,15 @@ export class ReconnectingTarget implements BridgeTarget {
       target.breaker.failed(end.why)
     }
     for (const { id } of this.#asked.values()) {
-      await this.#client.deliver(cancellation(id, "the connection to the server was lost"))
+      await this.#deliver(cancellation(id, "the connection to the server was lost"))
     }
     this.#asked.clear()
     if (!end.isTransient) return this.#failAll(() => refusedBy(target.name, end.why))
-    for (const pending of this.#requests.all()) {
+    for (const pending of this.requests.all) {
       if (pending.sends === 0 || this.#outbox.hasAgain(pending)) continue // waits already
-      const after = whyNotResent(pending, end, target, retry.tries)
-      if (after === null) this.#outbox.putAgain(pending)
-      else await this.#fail(pending, after)
+      const why = target.whyNotResent(pending, end.why, retry.tries)
+      if (why === null) this.#outbox.putAgain(pending)
+      else await this.requests.fail(pending, why)
     }
     this.#keepsConnection = this.#handshake.isDone
   }
@@ -276,29 +268,15 @@ export class ReconnectingTarget implements BridgeTarget {
     this.#outbox.clear()
     this.#keepsConnection = false
     this.#failedConnections = 0
-    for (const pending of this.#requests.all()) {
-      await this.#fail(pending, problemOf(pending.sends > 0))
+    for (const pending of this.requests.all) {
+      await this.requests.fail(pending, problemOf(pending.sends > 0))
     }
   }
-
-  async #fail(pending: PendingRequest, why: Problem): Promise<void> {
-    const { request } = pending
-    const { target, log } = this.#settings
-    const facts = { target: target.name, method: request.method, reason: why.reason }
-    log.warn(facts, "request failed at the bridge")
-    this.#requests.remove(pending)
-    await this.#client.deliver(problemAnswer(request.id, why))
-  }
 }
 
-function aborted(signal: AbortSignal): Promise<LinkEnd> {
-  const { promise, resolve } = Promise.withResolvers<LinkEnd>()
-  const end = () => resolve({ why: "the bridge is shutting down", isTransient: false })
-  if (signal.aborted) end()
-  else signal.addEventListener("abort", end, { once: true })
-  return promise
-}
-
-function owned(link: Link): AsyncDisposable & { link: Link } {
-  return { link, [Symbol.asyncDispose]: () => link.close() }
+function handshakeFailure(answer: AnswerMessage | null): LinkEnd | null {
+  if (answer === null) return { why: "it did not answer the handshake", isTransient: true }
+  if (answer.error === null) return null
+  const why = `it refused to reopen the session: ${wordOf(answer.error["message"])}`
+  return { why, isTransient: false }
 }
