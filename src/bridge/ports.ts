@@ -46,13 +46,10 @@ export interface BridgeClock {
 export type TargetLimits = {
   /** The largest message, in either direction. */
   messageBytes: number
-  /** Requests of one client without an answer. */
-  requests: number
-  /** Messages of one client that wait for a connection to the target. */
-  waitingMessages: number
-  waitingBytes: number
-  /** Of one connection: received, and not taken by the other side. */
-  unreadBytes: number
+  /** Messages of one client that wait for a connection, and as many requests for an answer. */
+  messages: number
+  /** Of one client, in each direction: received, and not taken by the other side. */
+  bufferedBytes: number
 }
 
 export type RetryPolicy = {

@@ -55,7 +55,7 @@ export class LegacySession {
       requests: new Map(messages.map((message) => [message.key, progressTokenOf(message)])),
       answer: new PostAnswer({
         expected: messages.length,
-        most: this.#settings.limits.unreadBytes,
+        most: this.#settings.limits.bufferedBytes,
         statusOf: () => 200,
         // In this era leaving is no cancellation, but nobody is there for the answer.
         onGone: () => this.#posts.delete(post),
@@ -84,7 +84,7 @@ export class LegacySession {
   /** Opens the stream of what the target says by itself; there is one at a time. */
   async listen(): Promise<Response> {
     this.#events?.end()
-    const events = new EventStream(this.#settings.limits.unreadBytes, () => {
+    const events = new EventStream(this.#settings.limits.bufferedBytes, () => {
       if (this.#events !== events) return
       this.#events = null
       this.#usedAtMs = performance.now()

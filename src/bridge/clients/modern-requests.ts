@@ -32,7 +32,7 @@ const mostWaiting = 1_000
 export class ModernRequests {
   readonly #settings: ClientsSettings
   readonly #connections = new Set<TargetConnection>()
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting = new Set<() => void>()
 
   constructor(settings: ClientsSettings) {
     this.#settings = settings
@@ -53,7 +53,7 @@ export class ModernRequests {
       mayStream,
       statusOf: modernStatus,
       signal: request.signal,
-      most: this.#settings.limits.unreadBytes,
+      most: this.#settings.limits.bufferedBytes,
       onGone: () => void this.#cancel(connection, message),
     })
     connection.deliver = async (came) => {
@@ -101,11 +101,24 @@ export class ModernRequests {
       if (isFull && other !== undefined) void this.#remove(other)
       if (!isFull || other !== undefined) return reserved(this.#open(version))
       const leftMs = deadlineMs - performance.now()
-      if (leftMs <= 0 || this.#waiting.length >= mostWaiting) return null
-      const { promise, resolve } = Promise.withResolvers<void>()
-      this.#waiting.push(resolve)
-      await Promise.race([promise, delay(leftMs)])
+      if (leftMs <= 0 || this.#waiting.size >= mostWaiting) return null
+      await this.#nextFree(leftMs)
     }
+  }
+
+  async #nextFree(timeoutMs: number): Promise<void> {
+    const free = new AbortController()
+    const wake = () => free.abort()
+    this.#waiting.add(wake)
+    await delay(timeoutMs, free.signal)
+    this.#waiting.delete(wake) // else it would use up the wake-up of one that still waits
+  }
+
+  #wakeOne(): void {
+    const [first] = this.#waiting
+    if (first === undefined) return
+    this.#waiting.delete(first)
+    first()
   }
 
   #open(version: string | null): TargetConnection {
@@ -119,12 +132,12 @@ export class ModernRequests {
   #free(connection: TargetConnection): void {
     connection.deliver = null
     connection.idleSinceMs = performance.now()
-    this.#waiting.shift()?.()
+    this.#wakeOne()
   }
 
   async #remove(connection: TargetConnection): Promise<void> {
     this.#connections.delete(connection)
-    this.#waiting.shift()?.()
+    this.#wakeOne()
     await connection.target.close("ended")
   }
 

@@ -1,10 +1,10 @@
+import { z } from "zod"
 import { tryParseJson } from "../../lib/parse-json.ts"
 import { fieldSpans, wholeSpan } from "../messages/json-spans.ts"
 import { isFields, wordOf } from "../messages/message.ts"
 import type { ResumeState } from "../ports.ts"
 
 const version = 1
-const nonceBytes = 16
 
 /** Headers have bounds everywhere on the way: of all of them together, 8 KiB is usual. */
 export const mostSessionIdLength = 4096
@@ -16,12 +16,12 @@ export const mostSessionIdLength = 4096
  */
 export function encodeSessionId(resumeState: ResumeState, random: Uint8Array): string | null {
   if (resumeState.initialize === null) return null
-  const nonce = Buffer.from(random.subarray(0, nonceBytes)).toString("base64url")
+  const nonce = Buffer.from(random).toString("base64url")
   const whole = encoded({ ...resumeState, nonce })
   if (whole.length <= mostSessionIdLength) return whole
   const short = encoded({
     ...resumeState,
-    initialize: withoutOrnaments(resumeState.initialize),
+    initialize: withShortClientInfo(resumeState.initialize),
     nonce,
   })
   return short.length <= mostSessionIdLength ? short : null
@@ -33,31 +33,32 @@ function encoded(resumeState: ResumeState & { nonce: string }): string {
   return Buffer.from(json, "utf8").toString("base64url")
 }
 
+const Parts = z.tuple([
+  z.literal(version),
+  z.string(),
+  z.string(),
+  z.string().nullable(),
+  z.string().nullable(),
+])
+
 /** Null for what is no id of a bridge. */
 export function decodeSessionId(id: string): ResumeState | null {
   if (id.length > mostSessionIdLength || !/^[\w-]+$/.test(id)) return null
-  const parts = tryParseJson(Buffer.from(id, "base64url").toString("utf8"))
-  if (!Array.isArray(parts) || parts.length !== 5) return null
-  const values: readonly unknown[] = parts
-  const [known, nonce, initialize, targetSession, revision] = values
-  if (known !== version || typeof nonce !== "string" || typeof initialize !== "string") return null
-  if (!isFields(tryParseJson(initialize))) return null
-  const isText = (value: unknown) => value === null || typeof value === "string"
-  if (!isText(targetSession) || !isText(revision)) return null
-  return {
-    initialize,
-    targetSession: typeof targetSession === "string" ? targetSession : null,
-    version: typeof revision === "string" ? revision : null,
-  }
+  const parts = Parts.safeParse(tryParseJson(Buffer.from(id, "base64url").toString("utf8")))
+  if (!parts.success) return null
+  const [, , initialize, targetSession, revision] = parts.data
+  return isFields(tryParseJson(initialize))
+    ? { initialize, targetSession, version: revision }
+    : null
 }
 
-/** Clients may describe themselves at length, with pictures. A server needs none of it twice. */
-function withoutOrnaments(initialize: string): string {
+/** Clients may describe themselves at length, with icons. A server needs that only once. */
+function withShortClientInfo(initialize: string): string {
   const params = tryParseJson(initialize)
   const client = isFields(params) ? params["clientInfo"] : null
   if (!isFields(client)) return initialize
   const clientInfo = { name: wordOf(client["name"]), version: wordOf(client["version"]) }
-  // What is kept is kept as it was written: to write it again, deep as it may be, takes a stack.
+  // The rest stays as it was written: JSON.stringify would overflow the stack on deep nesting.
   const kept = fieldSpans(initialize, wholeSpan(initialize))
     .entries()
     .filter(([name]) => name !== "clientInfo")

@@ -50,7 +50,7 @@ export function serveSocketClients(settings: ClientsSettings): Result<Listening,
         sendPings: true,
         perMessageDeflate: false,
         maxPayloadLength: limits.messageBytes,
-        backpressureLimit: limits.unreadBytes + limits.messageBytes,
+        backpressureLimit: limits.bufferedBytes + limits.messageBytes,
         closeOnBackpressureLimit: true,
         open(socket) {
           const client = new SocketClient(socket, settings)
@@ -100,7 +100,7 @@ class SocketClient {
   async received(text: string): Promise<void> {
     const { limits, log } = this.#settings
     this.#heldLength += text.length
-    if (this.#heldLength > limits.unreadBytes + limits.messageBytes) {
+    if (this.#heldLength > limits.bufferedBytes + limits.messageBytes) {
       log.warn({ heldBytes: this.#heldLength }, "client disconnected: it sends too fast")
       this.#socket.close(tryLater, "You send messages faster than the target takes them.")
       return

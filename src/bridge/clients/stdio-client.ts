@@ -1,6 +1,6 @@
 import { aborted, delay } from "../../lib/delay.ts"
 import type { Log } from "../../lib/log.ts"
-import { Lines } from "../messages/lines.ts"
+import { type Line, Lines } from "../messages/lines.ts"
 import { onOneLine, readMessages } from "../messages/message.ts"
 import { type BridgeTarget, noResumeState, type OpenTarget, type TargetLimits } from "../ports.ts"
 import { problem, problemAnswer, unreadableAnswer } from "../problem.ts"
@@ -33,20 +33,21 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
     return written
   }
   const target = settings.openTarget(({ text }) => deliver(text), noResumeState)
-  const take = async (text: string) => {
-    for (const read of readMessages(text)) {
+  const take = async (line: Line) => {
+    if (line.kind === "too-long") {
+      const why = `A message of more than ${limits.messageBytes} bytes was dropped.`
+      return deliver(problemAnswer(null, problem("TOO_LARGE", why)).text)
+    }
+    for (const read of readMessages(line.text)) {
       if (read.ok) await target.send(read.value)
       else await deliver(unreadableAnswer(read.failure).text)
     }
   }
   try {
-    const reading = readLines(input, limits.messageBytes, take, async () => {
-      const why = `A message of more than ${limits.messageBytes} bytes was dropped.`
-      await deliver(problemAnswer(null, problem("TOO_LARGE", why)).text)
-    })
+    const reading = readLines(input, new Lines(limits.messageBytes), take)
     await Promise.race([reading, aborted(over)])
     await sent(target, over)
-    // A request is answered when the answer has come, and that is not yet written.
+    // An answer that has come may not be written yet.
     const answered = target.requests.settled().then(() => written)
     await Promise.race([answered, delay(graceMs, over)])
   } finally {
@@ -57,7 +58,7 @@ export async function serveStdioClient(settings: StdioClientSettings): Promise<v
 const sendingMs = 20_000
 const pollMs = 20
 
-/** A service that is started for the first request takes its time: that is not the answer's. */
+/** Starting a service for the first request takes a while, which the grace time does not cover. */
 async function sent(target: BridgeTarget, over: AbortSignal): Promise<void> {
   const deadlineMs = performance.now() + sendingMs
   while (target.isWaiting && !over.aborted && performance.now() < deadlineMs) {
@@ -67,16 +68,10 @@ async function sent(target: BridgeTarget, over: AbortSignal): Promise<void> {
 
 async function readLines(
   input: AsyncIterable<Uint8Array>,
-  mostBytes: number,
-  take: (text: string) => Promise<void>,
-  refuse: () => Promise<void>,
+  lines: Lines,
+  take: (line: Line) => Promise<void>,
 ): Promise<void> {
-  const lines = new Lines(mostBytes)
-  for await (const chunk of input) {
-    for (const line of lines.take(chunk)) {
-      await (line.kind === "line" ? take(line.text) : refuse())
-    }
-  }
+  for await (const chunk of input) for (const line of lines.take(chunk)) await take(line)
   const rest = lines.rest()
-  if (rest?.kind === "line") await take(rest.text)
+  if (rest !== null) await take(rest)
 }

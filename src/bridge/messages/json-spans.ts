@@ -8,71 +8,68 @@ export type Span = { start: number; end: number }
  */
 export function fieldSpans(text: string, object: Span): Map<string, Span> {
   const spans = new Map<string, Span>()
-  let at = afterSpace(text, object.start + 1)
-  while (at < object.end && text[at] !== "}") {
-    const nameEnd = endOfValue(text, at)
-    const name: unknown = JSON.parse(text.slice(at, nameEnd))
-    const start = afterSpace(text, afterSpace(text, nameEnd) + 1)
-    const end = endOfValue(text, start)
-    spans.set(String(name), { start, end })
-    at = afterComma(text, end)
+  const parts = elementSpans(text, object)
+  for (let at = 0; at < parts.length; at += 2) {
+    const [name, value] = parts.slice(at, at + 2)
+    if (name === undefined || value === undefined) break
+    const key: unknown = JSON.parse(text.slice(name.start, name.end))
+    spans.set(String(key), value)
   }
   return spans
 }
 
-/** Where the elements of an array stand. */
-export function elementSpans(text: string, array: Span): Span[] {
+/** Where the elements of an array stand, or the names and values of an object in turn. */
+export function elementSpans(text: string, container: Span): Span[] {
   const spans: Span[] = []
-  let at = afterSpace(text, array.start + 1)
-  while (at < array.end && text[at] !== "]") {
-    const end = endOfValue(text, at)
-    spans.push({ start: at, end })
-    at = afterComma(text, end)
+  let start = skip(text, container.start + 1, separators)
+  while (start < container.end - 1) {
+    const end = endOfValue(text, start)
+    spans.push({ start, end })
+    start = skip(text, end, separators)
   }
   return spans
 }
 
 /** The one value that a text is, without the space around it. */
 export function wholeSpan(text: string): Span {
-  const start = afterSpace(text, 0)
+  const start = skip(text, 0, space)
   return { start, end: endOfValue(text, start) }
 }
 
-function afterComma(text: string, at: number): number {
-  const next = afterSpace(text, at)
-  return text[next] === "," ? afterSpace(text, next + 1) : next
-}
+const space = " \t\r\n"
+const separators = `${space},:`
 
-function afterSpace(text: string, start: number): number {
+function skip(text: string, start: number, characters: string): number {
   let at = start
-  while (at < text.length && /[ \t\r\n]/.test(text.charAt(at))) at += 1
+  while (at < text.length && characters.includes(text.charAt(at))) at += 1
   return at
 }
 
 function endOfValue(text: string, start: number): number {
-  const first = text[start]
-  if (first === '"') return endOfString(text, start)
-  if (first !== "{" && first !== "[") {
-    let at = start
-    while (at < text.length && !/[,\]} \t\r\n]/.test(text.charAt(at))) at += 1
-    return at
-  }
   let depth = 0
   for (let at = start; at < text.length; at += 1) {
     const character = text[at]
-    if (character === '"') at = endOfString(text, at) - 1
+    if (character === '"') at = endOfString(text, at)
     else if (character === "{" || character === "[") depth += 1
     else if (character === "}" || character === "]") depth -= 1
+    else if (depth === 0) return endOfWord(text, at)
     if (depth === 0) return at + 1
   }
   return text.length
 }
 
+/** Of a number, `true`, `false` or `null`. */
+function endOfWord(text: string, start: number): number {
+  let at = start
+  while (at < text.length && !`${separators}]}`.includes(text.charAt(at))) at += 1
+  return at
+}
+
+/** Where the closing quote stands. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
-    const character = text[at]
-    if (character === "\\") at += 1
-    else if (character === '"') return at + 1
+    if (text[at] === "\\") at += 1
+    else if (text[at] === '"') return at
   }
   return text.length
 }

@@ -57,7 +57,7 @@ export class PendingRequests {
   }
 
   #refusal({ key, id }: RequestMessage): Problem | null {
-    const most = this.#context.limits.requests
+    const most = this.#context.limits.messages
     if (this.#byKey.has(key)) {
       return problem(
         "DUPLICATE_ID",

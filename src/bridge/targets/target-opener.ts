@@ -51,13 +51,7 @@ export const standardMessageBytes = 16 * 1024 * 1024
 
 /** Bounds that follow from the largest message that may pass. */
 export function targetLimits(messageBytes: number): TargetLimits {
-  return {
-    messageBytes,
-    requests: 1_000,
-    waitingMessages: 1_000,
-    waitingBytes: 2 * messageBytes,
-    unreadBytes: 2 * messageBytes,
-  }
+  return { messageBytes, messages: 1_000, bufferedBytes: 2 * messageBytes }
 }
 
 export const systemClock: BridgeClock = {

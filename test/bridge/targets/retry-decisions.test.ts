@@ -42,11 +42,11 @@ function sent(
   return { ...added.value, sends: 1, ...more }
 }
 
-function pendingRequests(requests = 9): PendingRequests {
+function pendingRequests(messages = 9): PendingRequests {
   const context = {
     target: target(),
     retry: { tries: 5, forMs: 1_000, firstDelayMs: 1, maxDelayMs: 1 },
-    limits: { ...targetLimits(1_024), requests },
+    limits: { ...targetLimits(1_024), messages },
     clock: systemClock,
     log: new QuietLog(),
     callMeta: () => ({}),

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http"
 import { errnoOf } from "../../../lib/errno.ts"
 import { type Message, readMessages, wordOf } from "../../messages/message.ts"
 import type { TargetContext } from "../target-context.ts"
@@ -43,11 +44,7 @@ export type Exchange = {
   onMessage: (message: Message) => Promise<boolean>
 }
 
-const busy: ReadonlyMap<number, string> = new Map([
-  [502, "502 Bad Gateway"],
-  [503, "503 Service Unavailable"],
-  [504, "504 Gateway Timeout"],
-])
+const busyStatuses = [502, 503, 504]
 
 /** One request to the target; what comes back is passed on message by message. */
 export async function exchange(context: HttpContext, sent: Exchange): Promise<Outcome> {
@@ -68,10 +65,11 @@ export async function exchange(context: HttpContext, sent: Exchange): Promise<Ou
   } catch (error) {
     return unanswered(error)
   }
-  const why = busy.get(response.status)
-  if (why !== undefined) {
+  const { status } = response
+  if (busyStatuses.includes(status)) {
     await drop(response)
-    return { kind: "busy", status: response.status, why, retryAfterMs: retryAfter(response) }
+    const why = `${status} ${STATUS_CODES[status]}`
+    return { kind: "busy", status, why, retryAfterMs: retryAfter(response) }
   }
   try {
     if (response.ok) sent.onHeaders?.(response.headers)

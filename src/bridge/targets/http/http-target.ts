@@ -71,8 +71,8 @@ export class HttpTarget implements BridgeTarget {
   }
 
   async #sendRequest(message: RequestMessage): Promise<void> {
-    const { waitingBytes } = this.#context.limits
-    if (this.#heldLength > 0 && this.#heldLength + message.text.length > waitingBytes) {
+    const { bufferedBytes } = this.#context.limits
+    if (this.#heldLength > 0 && this.#heldLength + message.text.length > bufferedBytes) {
       const why = "Too many requests are waiting for answers. Wait for some before you send more."
       return this.#deliver(problemAnswer(message.id, problem("TOO_MANY", why)))
     }

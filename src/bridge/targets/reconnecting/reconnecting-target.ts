@@ -95,7 +95,7 @@ export class ReconnectingTarget implements BridgeTarget {
     if (this.#live?.isOpen === true) {
       return this.#live.send(this.requests.toSend(added.value).text)
     }
-    const full = this.#outbox.put(added.value.request)
+    const full = this.#outbox.put(added.value)
     if (full !== null) return this.requests.fail(added.value, full)
     this.#wake.resolve()
   }
@@ -181,8 +181,7 @@ export class ReconnectingTarget implements BridgeTarget {
     while (link.isOpen && !this.#closing.signal.aborted) {
       const next = this.#outbox.next()
       if (next === undefined) break
-      const pending = next.kind === "request" ? this.requests.get(next.key) : undefined
-      await link.send((pending === undefined ? next : this.requests.toSend(pending)).text)
+      await link.send(("request" in next ? this.requests.toSend(next) : next).text)
     }
     return null
   }
@@ -217,7 +216,7 @@ export class ReconnectingTarget implements BridgeTarget {
   }
 
   async #askedByTarget(message: RequestMessage): Promise<void> {
-    const most = this.#settings.limits.requests
+    const most = this.#settings.limits.messages
     if (this.#asked.size >= most) {
       const why = `The client has ${most} unanswered requests from this server, which is the limit.`
       return this.#live?.send(problemAnswer(message.id, problem("TOO_MANY", why)).text)
@@ -255,12 +254,12 @@ export class ReconnectingTarget implements BridgeTarget {
     }
     this.#asked.clear()
     if (!end.isTransient) return this.#failAll(() => refusedBy(target.name, end.why))
-    for (const pending of this.requests.all) {
-      if (pending.sends === 0 || this.#outbox.hasAgain(pending)) continue // waits already
-      const why = target.whyNotResent(pending, end.why, retry.tries)
-      if (why === null) this.#outbox.putAgain(pending)
-      else await this.requests.fail(pending, why)
-    }
+    const sent = this.requests.all.filter((one) => one.sends > 0 && !this.#outbox.has(one))
+    const decided = sent.map((one) => {
+      return { one, why: target.whyNotResent(one, end.why, retry.tries) }
+    })
+    this.#outbox.putAgain(decided.filter(({ why }) => why === null).map(({ one }) => one))
+    for (const { one, why } of decided) if (why !== null) await this.requests.fail(one, why)
     this.#keepsConnection = this.#handshake.isDone
   }
 

@@ -2,6 +2,7 @@ import { watchSilence } from "../../../client/connection/silence.ts"
 import { delay } from "../../../lib/delay.ts"
 import { errnoOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import { SerialQueue } from "../../../lib/serial-queue.ts"
 import type { Link, LinkEnd, LinkFailure, Received } from "./link.ts"
 
 export const mcpProtocol = "mcp"
@@ -9,7 +10,7 @@ export const mcpProtocol = "mcp"
 export type SocketSettings = {
   openSocket: () => WebSocket
   messageBytes: number
-  unreadBytes: number
+  bufferedBytes: number
 }
 
 const openMs = 10_000
@@ -29,18 +30,21 @@ export async function openSocketLink(
   const opening = Promise.withResolvers<LinkFailure | null>()
   const ended = Promise.withResolvers<LinkEnd>()
   const closed = Promise.withResolvers<void>()
-  const inbox = new Inbox(settings.unreadBytes, received)
+  const inbox = new SerialQueue()
+  let unreadLength = 0
+  let isOver = false
   let heardAtMs = performance.now()
   let trouble: LinkFailure | null = null
 
   const end = (why: string, isTransient: boolean) => {
     opening.resolve({ why, isTransient, hasAnswered: false })
+    isOver = true
     // What arrived before the close is delivered before the close.
-    void inbox.close().then(() => ended.resolve({ why, isTransient }))
+    void inbox.runAfterQueued(async () => ended.resolve({ why, isTransient }))
   }
   const cut = (why: string) => {
     ended.resolve({ why, isTransient: false }) // the rest may wait for a client that does not read
-    void inbox.close()
+    isOver = true
     socket.terminate()
   }
   const timer = setTimeout(() => cutOpening(), openMs)
@@ -69,11 +73,20 @@ export async function openSocketLink(
   })
   socket.addEventListener("message", ({ data }) => {
     heardAtMs = performance.now()
+    if (isOver) return
     const text = typeof data === "string" ? data : Buffer.from(data).toString("utf8")
     if (text.length > settings.messageBytes) {
       return cut(`it sent a message of more than ${settings.messageBytes} bytes`)
     }
-    if (!inbox.put(text)) cut("it sends faster than the client reads, and more is not kept")
+    // A socket cannot be paused. One message alone always finds room.
+    if (unreadLength > 0 && unreadLength + text.length > settings.bufferedBytes) {
+      return cut("it sends faster than the client reads, and more is not kept")
+    }
+    unreadLength += text.length
+    void inbox.run(async () => {
+      await received(text)
+      unreadLength -= text.length
+    })
   })
 
   const failed = await opening.promise
@@ -141,44 +154,4 @@ function failureIn(event: Event): LinkFailure {
 /** Without the address, which may have a secret in it. */
 function wordsOf(text: string): string {
   return /failed: (.*)$/.exec(text)?.[1] ?? "the connection failed"
-}
-
-/** Takes messages that cannot be held back at their source, and passes them on one by one. */
-class Inbox {
-  readonly #most: number
-  readonly #received: Received
-  #texts: string[] = []
-  #length = 0
-  #passing: Promise<void> | null = null
-  #isClosed = false
-
-  /** `most` characters may wait. */
-  constructor(most: number, received: Received) {
-    this.#most = most
-    this.#received = received
-  }
-
-  /** False when it is full: the message is not taken. One alone always finds room. */
-  put(text: string): boolean {
-    if (this.#isClosed) return true // nobody wants it
-    if (this.#length > 0 && this.#length + text.length > this.#most) return false
-    this.#texts.push(text)
-    this.#length += text.length
-    this.#passing ??= this.#pass()
-    return true
-  }
-
-  /** Takes nothing more; resolves when everything taken has been passed on. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await this.#passing
-  }
-
-  async #pass(): Promise<void> {
-    for (let text = this.#texts.shift(); text !== undefined; text = this.#texts.shift()) {
-      await this.#received(text)
-      this.#length -= text.length
-    }
-    this.#passing = null
-  }
 }
