@@ -21,7 +21,6 @@ type TargetConnection = {
   idleSinceMs: number
 }
 
-const waitMs = 30_000
 const mostWaiting = 1_000
 
 /**
@@ -31,11 +30,14 @@ const mostWaiting = 1_000
  */
 export class ModernRequests {
   readonly #settings: ClientsSettings
+  readonly #waitMs: number
   readonly #connections = new Set<TargetConnection>()
   readonly #waiting = new Set<() => void>()
 
-  constructor(settings: ClientsSettings) {
+  /** A request waits `waitMs` for a connection. */
+  constructor(settings: ClientsSettings, waitMs = 30_000) {
     this.#settings = settings
+    this.#waitMs = waitMs
   }
 
   async answer(message: RequestMessage, request: Request, mayStream: boolean): Promise<Response> {
@@ -88,7 +90,7 @@ export class ModernRequests {
 
   /** Null when there was none to be had in time. */
   async #acquireConnection(version: string | null): Promise<TargetConnection | null> {
-    const deadlineMs = performance.now() + waitMs
+    const deadlineMs = performance.now() + this.#waitMs
     for (;;) {
       const idle = this.#connections
         .values()
