@@ -15,13 +15,13 @@ export interface BridgeTarget {
   }
   /** Whether something waits for a connection to the target. */
   readonly isWaiting: boolean
-  /** What a new connection would need to know to go on where this one was. */
+  /** What a new connection needs to know to go on with this session. */
   readonly resumeState: ResumeState
   /** `ended`: the client is done for good; `suspended`: it may resume later. */
   close(how: "ended" | "suspended"): Promise<void>
 }
 
-/** What a session of the legacy era is made of, apart from the connection. */
+/** A session of the legacy era, without its connection. */
 export type ResumeState = {
   /** The `params` of the client's `initialize`, as they were written; null without one. */
   initialize: string | null
@@ -34,11 +34,10 @@ export const noResumeState: ResumeState = { initialize: null, targetSession: nul
 
 export type OpenTarget = (deliver: Deliver, resumeState: ResumeState) => BridgeTarget
 
-/** Time and chance. */
 export interface BridgeClock {
   monotonicMs(): number
   wallMs(): number
-  /** Until the time is over, or the signal is aborted. */
+  /** Resolves after the time, or when the signal is aborted. */
   sleep(ms: number, until: AbortSignal): Promise<void>
   random(): number
 }
@@ -54,7 +53,7 @@ export type TargetLimits = {
 
 export type RetryPolicy = {
   tries: number
-  /** From the first failure; what would come later is not tried. */
+  /** From the first failure: no try begins later than this. */
   forMs: number
   firstDelayMs: number
   maxDelayMs: number

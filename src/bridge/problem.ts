@@ -9,7 +9,7 @@ import {
 import type { BridgeClock } from "./ports.ts"
 import type { OpenCircuit } from "./targets/breaker.ts"
 
-/** Why the bridge itself answers a request: what happened, to what, why, and what to do now. */
+/** An error with which the bridge itself answers: what happened, why, and what to do. */
 export type Problem = { code: number; reason: ProblemReason; message: string }
 
 export type ProblemReason =
@@ -25,7 +25,7 @@ export type ProblemReason =
   | "MAY_HAVE_BEEN_DONE"
   | "BRIDGE_ENDS"
 
-/** What JSON-RPC leaves to servers; MCP clients take it for trouble with the connection. */
+/** In the range that JSON-RPC leaves to servers; MCP clients read it as a lost connection. */
 const connectionTrouble = -32000
 const invalidRequest = -32600
 
@@ -58,7 +58,7 @@ export function refusedBy(target: string, why: string): Problem {
   return problem("TARGET_REFUSED", `${target} refused: ${asClause(why)}.`)
 }
 
-/** Some reasons are sentences of their own. */
+/** Some reasons end with a full stop of their own. */
 function asClause(why: string): string {
   return why.replace(/\.$/, "")
 }

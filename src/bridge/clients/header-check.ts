@@ -21,8 +21,8 @@ export function isModern(message: RequestMessage | NotificationMessage, headers:
 }
 
 /**
- * What is wrong with a modern request before anybody looks at what it asks; null where nothing is.
- * Whoever decides by headers on the way must not be told another story than the target.
+ * What is wrong with the envelope and the headers of a modern request; null when nothing is. A
+ * proxy that decides by the headers must see the same as the target does in the message.
  */
 export function modernFault(message: RequestMessage, headers: Headers): ModernFault | null {
   const { method, params } = message

@@ -74,7 +74,7 @@ export function serveHttpClients(settings: ClientsSettings): Result<Listening, s
       const why = `The message is larger than ${limits.messageBytes} bytes (--max-message-bytes).`
       return refuse(413, -32600, why)
     }
-    hasArrived() // whatever it asks for may take hours
+    hasArrived() // from here on it may take hours
     const messages = allRead(readMessages(body))
     if (!messages.ok) {
       const { text } = unreadableAnswer(messages.failure)
@@ -167,7 +167,7 @@ function takesStream(request: Request): boolean {
   return /text\/event-stream|text\/\*|\*\/\*/i.test(accept)
 }
 
-/** They repeat arguments that the target wants to see in headers: only the client knows which. */
+/** Keeps the client's `Mcp-Param-*` headers: the bridge may not know which the target wants. */
 function withParamHeaders(message: RequestMessage, request: Request): RequestMessage {
   const headers = [...request.headers].filter(([name]) => name.startsWith("mcp-param-"))
   return headers.length === 0 ? message : { ...message, headers: Object.fromEntries(headers) }

@@ -22,7 +22,7 @@ export class LegacySession {
   readonly #target: BridgeTarget
   readonly #posts = new Set<Post>()
   #events: EventStream | null = null
-  /** What the target said by itself while nobody listened. */
+  /** Messages of the target that no stream was open for. */
   #backlog: Message[] = []
   #usedAtMs = performance.now()
 
@@ -81,7 +81,7 @@ export class LegacySession {
     }
   }
 
-  /** Opens the stream of what the target says by itself; there is one at a time. */
+  /** Opens the stream for messages that answer no request; there is one at a time. */
   async listen(): Promise<Response> {
     this.#events?.end()
     const events = new EventStream(this.#settings.limits.bufferedBytes, () => {

@@ -9,8 +9,8 @@ export type NoSession = "unknown" | "full"
 const mostEnded = 10_000
 
 /**
- * The sessions whose connections to the target are open. They are a cache: a session that is not
- * here is opened again from its id.
+ * The sessions that have a connection to the target. This is a cache: any other session is opened
+ * again from its id.
  */
 export class LegacySessions {
   readonly #settings: ClientsSettings
@@ -35,7 +35,7 @@ export class LegacySessions {
     return ok(session)
   }
 
-  /** For an `initialize`; what it answers decides the id. */
+  /** For an `initialize`. The session has no id before `settle`. */
   create(): Result<LegacySession, NoSession> {
     if (!this.#hasRoom()) return fail("full")
     const session = new LegacySession(this.#settings, noResumeState)
@@ -43,7 +43,7 @@ export class LegacySessions {
     return ok(session)
   }
 
-  /** Null when the target would not have it, or the client said too much about itself. */
+  /** The session's id; null when the target refused, or `initialize` was too large for an id. */
   settle(session: LegacySession): string | null {
     this.#opening.delete(session)
     const random = crypto.getRandomValues(new Uint8Array(16))

@@ -11,8 +11,8 @@ import { type ClientsSettings, refuse } from "./listening.ts"
 import { modernStatus, PostAnswer } from "./post-answer.ts"
 
 /**
- * One connection to the target, for one request at a time, and for one revision: many servers look
- * at the revision of a connection's first request, and not again.
+ * A connection to the target, for one request at a time and for one revision: many servers look
+ * only at the revision of a connection's first request.
  */
 type TargetConnection = {
   target: BridgeTarget
@@ -24,9 +24,9 @@ type TargetConnection = {
 const mostWaiting = 1_000
 
 /**
- * Requests of the modern era over HTTP stand for themselves. Each has a connection to the target
- * for itself while it lasts: so ids of different clients cannot meet, and whatever the target says
- * on it belongs to this request. Idle connections are used again.
+ * Requests of the modern era over HTTP have no session. Each has a connection to the target of its
+ * own while it lasts: so ids of different clients cannot clash, and everything that comes on it
+ * belongs to this request. Idle connections are used again.
  */
 export class ModernRequests {
   readonly #settings: ClientsSettings
@@ -81,14 +81,14 @@ export class ModernRequests {
     await Promise.all([...this.#connections].map(({ target }) => target.close("ended")))
   }
 
-  /** What the target still says about it must not reach the next request: it is closed. */
+  /** The connection is closed, so that a late answer cannot reach the next request. */
   async #cancel(connection: TargetConnection, { id }: RequestMessage): Promise<void> {
     connection.deliver = () => Promise.resolve()
     await connection.target.send(cancellation(id, "the client closed the stream of the request"))
     await this.#remove(connection)
   }
 
-  /** Null when there was none to be had in time. */
+  /** Null when none became free in time. */
   async #acquireConnection(version: string | null): Promise<TargetConnection | null> {
     const deadlineMs = performance.now() + this.#waitMs
     for (;;) {
@@ -152,7 +152,7 @@ export class ModernRequests {
   }
 }
 
-/** Nobody else gets it, from this moment on. */
+/** From now on no other request gets it. */
 function reserved(connection: TargetConnection): TargetConnection {
   connection.deliver = () => Promise.resolve()
   return connection

@@ -6,7 +6,7 @@ export type PostAnswerSettings = {
   expected: number
   /** Whether the client takes a stream. */
   mayStream: boolean
-  /** The HTTP status that an answer goes with, when it goes alone. */
+  /** The HTTP status of an answer that is sent as JSON. */
   statusOf: (answer: AnswerMessage) => number
   /** Headers that depend on the answer: nothing is sent before it then. */
   headers?: () => Record<string, string>
@@ -16,10 +16,10 @@ export type PostAnswerSettings = {
   onGone: () => void
 }
 
-/** After so long without a message a stream is begun: it can be kept alive. */
+/** After so long without an answer a stream is begun, since that can be kept alive. */
 const streamAfterMs = 5_000
 
-/** What a POST is answered with: JSON, or a stream where something comes before the answer. */
+/** The response to a POST: JSON, or a stream when something comes before the answer. */
 export class PostAnswer {
   readonly #settings: PostAnswerSettings
   readonly #response = Promise.withResolvers<Response>()
@@ -109,10 +109,10 @@ const statuses: ReadonlyMap<unknown, number> = new Map([
   [-32601, 404], // no such method
   [-32020, 400], // headers and body disagree
   [-32021, 400], // a capability is missing
-  [-32022, 400], // the revision is not spoken
+  [-32022, 400], // the revision is not supported
 ])
 
-/** An error is an answer like any other, but for those that the modern era has a status for. */
+/** 200 also for errors, except those for which the modern era has a status of its own. */
 export function modernStatus({ error }: AnswerMessage): number {
   return statuses.get(error?.["code"]) ?? 200
 }

@@ -7,19 +7,19 @@ import { Tickets } from "../../service/access/tickets.ts"
 import { isSecretOf, secretHash } from "../../service/access/tokens/token.ts"
 
 export type RequestGuardSettings = {
-  /** What the bridge listens on: by this name it may be called, besides loopback's. */
+  /** The address the bridge listens on: allowed in `Host`, besides names of loopback. */
   host: string
-  /** What a client that is not this user has to bring; null lets in nobody else. */
+  /** The token for clients other than this user; null allows no others. */
   clientToken: (() => string) | null
   ownUid: number
-  /** Which user is at the other end of a connection inside this machine. */
+  /** The user at the other end of a local connection. */
   uidOf: (ends: TcpEnds) => number | null
 }
 
-/** Whether somebody may come in. */
+/** Whether a request is allowed. */
 export type RequestGuard = (request: Request, ends: TcpEnds) => Result<null, Failure>
 
-/** Guards every request and every upgrade: against web pages, other users, other machines. */
+/** Checks every request and upgrade, against web pages, other users and other machines. */
 export function createRequestGuard(settings: RequestGuardSettings): RequestGuard {
   const { host, clientToken, ownUid, uidOf } = settings
   const checkOrigin = originChecker({ allowedHosts: [host], allowedOrigins: [] })
@@ -32,7 +32,7 @@ export function createRequestGuard(settings: RequestGuardSettings): RequestGuard
       },
       isStillGood: () => true,
     },
-    tickets: new Tickets(() => crypto.randomUUID(), monotonicMs), // none is ever given
+    tickets: new Tickets(() => crypto.randomUUID(), monotonicMs), // none is ever issued
     trustsLoopback: true,
     ownUid,
     uidOf,
@@ -55,7 +55,7 @@ export function createRequestGuard(settings: RequestGuardSettings): RequestGuard
 
 const bearer = { id: "client", name: "client", scopes: [] }
 
-/** The service's words speak of tokens and options that a bridge does not have. */
+/** The service's messages name options that a bridge does not have. */
 function inOwnWords(refused: Failure): Failure {
   switch (refused.reason) {
     case "UNAUTHORIZED":

@@ -6,13 +6,13 @@ import type { ResumeState } from "../ports.ts"
 
 const version = 1
 
-/** Headers have bounds everywhere on the way: of all of them together, 8 KiB is usual. */
+/** Servers and proxies limit headers, often to 8 KiB for all of them. */
 export const mostSessionIdLength = 4096
 
 /**
- * The id of a session is the session: whoever gets it can open the connection to the target again
- * that it stands for. So no bridge needs to remember one, and a restart loses none. Nothing in it
- * is trusted: it says no more than its client could have said in an `initialize`.
+ * The id of a session holds all that is needed to open its connection to the target again. So no
+ * bridge has to remember sessions, and a restart loses none. Nothing in it is trusted: a client
+ * could send the same in an `initialize`.
  */
 export function encodeSessionId(resumeState: ResumeState, random: Uint8Array): string | null {
   if (resumeState.initialize === null) return null
@@ -41,7 +41,7 @@ const Parts = z.tuple([
   z.string().nullable(),
 ])
 
-/** Null for what is no id of a bridge. */
+/** Null for an id that no bridge has made. */
 export function decodeSessionId(id: string): ResumeState | null {
   if (id.length > mostSessionIdLength || !/^[\w-]+$/.test(id)) return null
   const parts = Parts.safeParse(tryParseJson(Buffer.from(id, "base64url").toString("utf8")))

@@ -116,7 +116,7 @@ class SocketClient {
     // Several may wait, and the first of them may fill it again.
     while (this.#full !== null) await this.#full.promise
     if (this.#socket.readyState !== WebSocket.OPEN) return
-    // -1: taken, and the socket is full until it says otherwise.
+    // -1: accepted, but the socket is full until `drain`.
     if (this.#socket.send(text) === -1) this.#full = Promise.withResolvers<void>()
     await this.#full?.promise
   }

@@ -7,7 +7,7 @@ import { problem, problemAnswer, unreadableAnswer } from "../problem.ts"
 
 export type StdioClientSettings = {
   input: AsyncIterable<Uint8Array>
-  /** One after the other; rejects when nobody reads any more. */
+  /** Called one at a time; rejects when the client has stopped reading. */
   write: (text: string) => Promise<void>
   openTarget: OpenTarget
   limits: TargetLimits
@@ -18,7 +18,7 @@ export type StdioClientSettings = {
   log: Log
 }
 
-/** Serves the one client at standard input and output, until it has nothing more to say. */
+/** Serves the client at standard input and output, until its input ends. */
 export async function serveStdioClient(settings: StdioClientSettings): Promise<void> {
   const { input, write, limits, graceMs, signal, log } = settings
   const leaving = new AbortController()

@@ -2,9 +2,9 @@
 export type Span = { start: number; end: number }
 
 /**
- * Where the fields of an object stand. To put something into a message without touching the rest of
- * it: what is parsed and written again loses long numbers and the order of things. The text must be
- * known to be JSON.
+ * Where the fields of an object stand, so that something can be put into a message without changing
+ * the rest: parsing it and writing it again would change long numbers and the order of fields. The
+ * text must be valid JSON.
  */
 export function fieldSpans(text: string, object: Span): Map<string, Span> {
   const spans = new Map<string, Span>()
@@ -30,7 +30,7 @@ export function elementSpans(text: string, container: Span): Span[] {
   return spans
 }
 
-/** The one value that a text is, without the space around it. */
+/** The value of a text, without the space around it. */
 export function wholeSpan(text: string): Span {
   const start = skip(text, 0, space)
   return { start, end: endOfValue(text, start) }

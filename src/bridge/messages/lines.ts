@@ -1,7 +1,7 @@
 import { lineEnd } from "../../lib/line-ends.ts"
 export type Line = { kind: "line"; text: string } | { kind: "too-long" }
 
-/** Lines of a stream of bytes. One that is too long is told once, and skipped to its end. */
+/** Splits a stream of bytes into lines. One that is too long is reported once, and skipped. */
 export class Lines {
   readonly #mostBytes: number
   #pieces: Uint8Array[] = []

@@ -2,14 +2,14 @@ import { parseJson } from "../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { elementSpans, wholeSpan } from "./json-spans.ts"
 
-/** A JSON-RPC message on its way: the text as it came, and what the bridge looks at. */
+/** A JSON-RPC message: its text as received, and the parts the bridge needs. */
 export type Message = RequestMessage | NotificationMessage | AnswerMessage
 
 export type RequestMessage = {
   kind: "request"
   text: string
   id: MessageId
-  /** Tells `1` from `"1"`. */
+  /** The id as JSON, so that `1` and `"1"` differ. */
   key: string
   method: string
   params: Fields
@@ -36,7 +36,7 @@ export type AnswerMessage = {
 export type MessageId = string | number
 export type Fields = Readonly<Record<string, unknown>>
 
-/** `id` is that of the broken message where it can be told. */
+/** `id` is that of the invalid message, where it could be read. */
 export type Unreadable = { id: MessageId | null; code: number; why: string }
 
 const parseError = -32700
@@ -45,7 +45,7 @@ const invalidRequest = -32600
 const mostInBatch = 100
 const mostWordLength = 1_000
 
-/** What is in a text: one message, or those of a batch, which some revisions of MCP allow. */
+/** Reads one message, or those of a batch, which some revisions of MCP allow. */
 export function readMessages(text: string): Result<Message, Unreadable>[] {
   const parsed = parseJson(text)
   if (!parsed.ok) return [unreadable(null, parseError, `The message is ${parsed.failure}.`)]
@@ -88,7 +88,7 @@ function readId(value: unknown): MessageId | null {
   return typeof value === "string" || typeof value === "number" ? value : null
 }
 
-/** A stranger's value in a sentence; an object of theirs may have a `toString` that is none. */
+/** A value in a sentence. Strings only: a parsed object may have a `toString` that is none. */
 export function wordOf(value: unknown): string {
   return typeof value === "string" ? value.slice(0, mostWordLength) : "(no text)"
 }
@@ -105,14 +105,14 @@ function unreadable(id: MessageId | null, code: number, why: string): Result<nev
   return fail({ id, code, why })
 }
 
-/** Messages may be written over lines; a line that ends a message, or an event, may not. */
+/** JSON may contain line breaks, but lines and server-sent events end at them. */
 export function onOneLine(text: string): string {
   return /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]+/g, " ") : text
 }
 
 const versionKey = "io.modelcontextprotocol/protocolVersion"
 
-/** The revision that a request itself names in its envelope; null for one of a session. */
+/** The revision in a request's envelope; null for a request of a session. */
 export function envelopeVersion({ params }: { params: Fields }): string | null {
   const meta = params["_meta"]
   const version = isFields(meta) ? meta[versionKey] : null
@@ -124,12 +124,12 @@ export function progressTokenOf({ params }: RequestMessage): string | null {
   return isFields(meta) ? tokenKey(meta["progressToken"]) : null
 }
 
-/** Of which request a progress notification tells. */
+/** The token of a progress notification. */
 export function progressOf({ method, params }: NotificationMessage): string | null {
   return method === "notifications/progress" ? tokenKey(params["progressToken"]) : null
 }
 
-/** Which request a notification takes back. */
+/** The key of the request that a notification cancels. */
 export function cancelledKey({ method, params }: NotificationMessage): string | null {
   return method === "notifications/cancelled" ? tokenKey(params["requestId"]) : null
 }
@@ -144,7 +144,7 @@ export function isSubscription({ method }: RequestMessage): boolean {
   return method === "subscriptions/listen"
 }
 
-/** Takes a request back. */
+/** A notification that cancels a request. */
 export function cancellation(requestId: MessageId, reason: string): NotificationMessage {
   const method = "notifications/cancelled"
   const params = { requestId, reason }

@@ -6,7 +6,7 @@ export type ParamHeader = { name: string; path: readonly string[] }
 const annotation = "x-mcp-header"
 const mostDepth = 8
 
-/** Arguments that a tool's schema names a header for. */
+/** The arguments for which a tool's schema names a header. */
 export function headersIn(schema: unknown, path: readonly string[] = []): ParamHeader[] {
   if (!isFields(schema) || path.length > mostDepth) return []
   const name = schema[annotation]
@@ -41,13 +41,12 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
 
 const marked = /^=\?base64\?.*\?=$/
 
-/** As MCP writes into a header what a header cannot hold as it is. */
+/** A header's value; what a header cannot hold is encoded as MCP prescribes. */
 export function headerValue(value: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(value) && value === value.trim() && !marked.test(value)
   return isPlain ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`
 }
 
-/** Null for what pretends to be encoded and is not. */
 export function fromHeaderValue(header: string): string {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(header)?.[1]
   return encoded === undefined ? header : Buffer.from(encoded, "base64").toString("utf8")
@@ -62,7 +61,7 @@ const nameSources: ReadonlyMap<string, string> = new Map([
   ["tasks/cancel", "taskId"],
 ])
 
-/** What the header Mcp-Name repeats of a request; null where it has none. */
+/** The value of the header Mcp-Name; null for requests without one. */
 export function nameIn(method: string, params: Fields): string | null {
   const field = nameSources.get(method)
   const value = field === undefined ? null : params[field]

@@ -2,8 +2,8 @@ import { fieldSpans, type Span, wholeSpan } from "./json-spans.ts"
 import { type Fields, isFields, type RequestMessage } from "./message.ts"
 
 /**
- * Puts what it does not have yet into the `_meta` of a request. Everything else of its text stays
- * as it was, to the character.
+ * Adds fields to the `_meta` of a request, unless it has them. The rest of its text stays exactly
+ * as it was.
  */
 export function withMeta(request: RequestMessage, meta: Fields): RequestMessage {
   const had = request.params["_meta"]
@@ -17,7 +17,7 @@ export function withMeta(request: RequestMessage, meta: Fields): RequestMessage 
   return { ...request, text, params }
 }
 
-/** Null where there is no room for it: parameters, or a `_meta`, that are no object. */
+/** Null where the parameters, or their `_meta`, are not an object. */
 function textWithMeta(text: string, meta: Fields): string | null {
   const whole = wholeSpan(text)
   const params = fieldSpans(text, whole).get("params")
@@ -27,7 +27,7 @@ function textWithMeta(text: string, meta: Fields): string | null {
   if (had === undefined) return insertField(text, params, "_meta", meta)
   if (text[had.start] !== "{") return null
   return Object.entries(meta).reduce(
-    // The span begins at the same place after each of them.
+    // Insertions come after the start of the span, which stays valid.
     (changed, [name, value]) => insertField(changed, had, name, value),
     text,
   )

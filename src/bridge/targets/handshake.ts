@@ -6,14 +6,14 @@ const ownIds = "cc-executor-bridge/"
 const initializedText = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 const mostSubscriptions = 1_000
 
-/** Whether an answer is to a request that the bridge made for itself. */
+/** Whether a key is that of a request which the bridge itself has sent. */
 export function isOwnKey(key: string): boolean {
   return key.startsWith(`"${ownIds}`)
 }
 
 /**
- * What a client of the legacy era has told the target once and for all: a new connection must be
- * told the same before anything else, and the client must not see the answers again.
+ * What a client of the legacy era has told its target for good. It is repeated on every new
+ * connection before anything else, and the answers are kept from the client.
  */
 export class Handshake {
   #params: string | null
@@ -59,19 +59,19 @@ export class Handshake {
     }
   }
 
-  /** Whether it will be said on every connection from now on. */
+  /** Whether the notification is a part of the handshake, and repeated from now on. */
   notified(notification: NotificationMessage): boolean {
     const isIt = notification.method === "notifications/initialized" && this.isDone
     if (isIt) this.#initialized = notification.text
     return isIt
   }
 
-  /** To be answered before anything else is sent. */
+  /** What a new connection is sent first; null without a session. Its answer is waited for. */
   opening(): { key: string; text: string } | null {
     return this.#params === null ? null : this.#request("initialize", this.#params)
   }
 
-  /** To be sent after that. */
+  /** What is sent after that was answered. */
   rest(): string[] {
     const renewed = [...this.#subscriptions.values()].map((params) =>
       this.#request("resources/subscribe", params),

@@ -23,7 +23,7 @@ export type SentRequest = {
   hasBegun: boolean
 }
 
-/** What the bridge knows of its target, from the answers that passed by. */
+/** What the bridge knows of its target, learned from its answers. */
 export class KnownTarget {
   /** For messages and logs: never with a secret in it. */
   readonly name: string
@@ -37,7 +37,7 @@ export class KnownTarget {
     this.#isOurs = isOurs
   }
 
-  /** A cc-executor starts things once by their key: it can be sent most calls again. */
+  /** Whether it is cc-executor: it starts things once per key, so most calls can be repeated. */
   get isOurs(): boolean {
     return this.#isOurs
   }
@@ -49,7 +49,7 @@ export class KnownTarget {
     if (request.method === "tools/list") this.#learnTools(result["tools"])
   }
 
-  /** Whether doing it twice is no worse than doing it once, as far as is known. */
+  /** Whether it is safe to send a request twice, as far as is known. */
   mayBeRepeated(request: RequestMessage): boolean {
     if (request.method !== "tools/call") return true
     if (this.#isOurs) return ownCallMayRepeat(request.params)
@@ -65,7 +65,7 @@ export class KnownTarget {
     return sends < mostSends ? null : gaveUpRepeating(this.name, sends, lostWhy)
   }
 
-  /** The arguments that the called tool wants to see in headers as well. */
+  /** Headers that repeat arguments of a call, where the tool asks for them. */
   headersFor(request: RequestMessage): Record<string, string> {
     const headers = request.method === "tools/call" ? this.#toolOf(request)?.headers : undefined
     return paramHeaders(headers ?? [], request.params["arguments"])
@@ -98,9 +98,9 @@ function serverName(result: Fields): string | null {
 }
 
 /**
- * Whether a cc-executor may be sent a `tools/call` again whose answer was lost. What a call starts
- * it starts once, by the call's key. A second signal would be a second signal; and input is written
- * once only where the call says how much came before it.
+ * Whether a `tools/call` to cc-executor may be sent again after its answer was lost. By the call's
+ * key it starts things once. Signals have no key; input is written once only if the call says at
+ * which offset.
  */
 function ownCallMayRepeat(params: Fields): boolean {
   const { name, arguments: args } = params

@@ -10,11 +10,11 @@ import type { OpenLink } from "./reconnecting/link.ts"
 import { ReconnectingTarget } from "./reconnecting/reconnecting-target.ts"
 import type { TargetContext } from "./target-context.ts"
 
-/** What a bridge leads to. */
+/** The server that a bridge forwards to. */
 export type TargetDescription = {
   /** For messages and logs: never with a secret in it. */
   name: string
-  /** Whether it is known to be a cc-executor, before it has said so. */
+  /** Whether it is known to be cc-executor before it says so. */
   isOurs: boolean
 } & ({ kind: "connection"; open: OpenLink } | { kind: "http"; http: HttpEndpoint })
 
@@ -49,7 +49,7 @@ function randomKey(): string {
 
 export const standardMessageBytes = 16 * 1024 * 1024
 
-/** Bounds that follow from the largest message that may pass. */
+/** Limits that follow from the size of the largest message. */
 export function targetLimits(messageBytes: number): TargetLimits {
   return { messageBytes, messages: 1_000, bufferedBytes: 2 * messageBytes }
 }

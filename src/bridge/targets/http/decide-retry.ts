@@ -16,7 +16,7 @@ export type RetryDecision =
   | { kind: "unknown-session"; otherwise: Problem }
   | { kind: "fail"; why: Problem }
 
-/** What becomes of a request after one try: only what passes by itself is tried again. */
+/** What to do with a request after one try: only temporary failures are retried. */
 export function decideRetry(
   pending: PendingRequest,
   outcome: Outcome,

@@ -1,9 +1,9 @@
 export type ServerEvent = { data: string; id: string | null; retryMs: number | null }
 
-/** What a stream of server-sent events says, event by event. */
+/** Reads server-sent events from chunks of bytes. */
 export class EventReader {
   readonly #most: number
-  /** Pieces of a line that is not at its end: joined once, however many there are. */
+  /** Pieces of an unfinished line, joined only once. */
   #pieces: string[] = []
   #data: string[] = []
   #length = 0
@@ -33,7 +33,7 @@ export class EventReader {
     return events
   }
 
-  /** Whether something came that did not become a whole event. */
+  /** Whether an event has begun and not ended. */
   get isInside(): boolean {
     return this.#data.length > 0 || this.#pieces.some((piece) => piece !== "")
   }
@@ -51,7 +51,7 @@ export class EventReader {
     const event = { data: this.#data.join("\n"), id: this.#id, retryMs: this.#retryMs }
     const isEmpty = event.data === "" && event.id === null && event.retryMs === null
     this.#data = []
-    this.#length = 0 // of the next event: what follows in the same chunk is little
+    this.#length = 0 // the rest of this chunk is not counted: it is small
     this.#id = null
     this.#retryMs = null
     return isEmpty ? null : event

@@ -8,18 +8,18 @@ import { EventReader } from "./event-reader.ts"
 export type Outcome =
   /** The answer has come. */
   | { kind: "answered" }
-  /** Taken, and there is nothing to say. */
+  /** Accepted without an answer. */
   | { kind: "accepted" }
-  /** The connection did not come about. */
+  /** There was no connection. */
   | { kind: "unsent"; why: string }
   /** 502, 503, 504. */
   | { kind: "busy"; status: number; why: string; retryAfterMs: number | null }
-  /** Before any byte of an answer. */
+  /** The connection was lost before any byte of an answer. */
   | { kind: "cut"; why: string }
-  /** After some of it. An event's id tells where to go on. */
+  /** The connection was lost inside the answer. With an event's id it can be resumed. */
   | { kind: "broken"; why: string; lastEventId: string | null; retryMs: number | null }
   | { kind: "refused"; status: number; why: string }
-  /** It answers, but not in MCP. */
+  /** The answer is not MCP. */
   | { kind: "unreadable"; why: string }
 
 export type HttpEndpoint = {
@@ -58,7 +58,7 @@ export async function exchange(context: HttpContext, sent: Exchange): Promise<Ou
       body: sent.body ?? null,
       signal: sent.signal,
       tls,
-      redirect: "manual", // the token is for this target, not for where it points
+      redirect: "manual", // the token is for this target, and no other
       keepalive: sent.isFresh !== true,
       timeout: false, // an answer may take hours; a client that does not want to wait cancels
     })

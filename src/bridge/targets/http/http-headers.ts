@@ -8,7 +8,7 @@ export type HttpSession = { id: string | null; version: string | null }
 export const anyAnswer = { accept: "application/json, text/event-stream" }
 export const jsonMessage = { "content-type": "application/json", ...anyAnswer }
 
-/** The headers that go with a message: those of its session, or what its envelope says. */
+/** The headers of a message: from its session, or from its envelope. */
 export function headersOf(
   message: Message,
   session: HttpSession,

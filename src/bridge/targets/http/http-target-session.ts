@@ -6,7 +6,7 @@ import { type Exchange, exchange, type HttpContext, type Outcome } from "./http-
 import { anyAnswer, type HttpSession, jsonMessage, sessionHeaders } from "./http-headers.ts"
 
 export type SessionEvents = {
-  /** Ends everything that the session does by itself. */
+  /** Ends listening, and opening the session again. */
   signal: AbortSignal
   received(message: Message): Promise<void>
 }
@@ -16,7 +16,7 @@ type Broken = Extract<Outcome, { kind: "broken" }>
 const streamDelays = { firstDelayMs: 1_000, maxDelayMs: 30_000 }
 const endMs = 2_000
 
-/** The target's session of one client of the legacy era: opened, opened again, listened to. */
+/** The session that one client of the legacy era has at the target. */
 export class HttpTargetSession {
   readonly handshake: Handshake
   readonly #context: HttpContext
@@ -98,7 +98,7 @@ export class HttpTargetSession {
     return true
   }
 
-  /** Listens to what the target says by itself, where it does. */
+  /** Opens the target's stream of messages that answer no request, where it has one. */
   listen(): void {
     this.#listening ??= this.#listen().finally(() => {
       this.#listening = null
@@ -124,7 +124,7 @@ export class HttpTargetSession {
     }
   }
 
-  /** Goes on with an answer that was cut off, where the target gave its events ids. */
+  /** Resumes an answer that was cut off, where the target gave its events ids. */
   async resumed(
     cut: Broken,
     signal: AbortSignal,

@@ -4,7 +4,7 @@ import { circuitOpen, type Problem, problem, refusedBy, unreachable } from "../.
 import type { TargetContext } from "../target-context.ts"
 import type { Link, OpenLink, Received, Want } from "./link.ts"
 
-/** What to tell a request, by whether it had been sent on an earlier connection. */
+/** What a request fails with. It depends on whether it was sent on an earlier connection. */
 export type ConnectProblem = (wasSent: boolean) => Problem
 
 /** Opens a connection. Failures that pass by themselves are retried for a while. */

@@ -3,28 +3,28 @@ import type { Result } from "../../../lib/result.ts"
 /** One connection to the target that carries messages both ways: a WebSocket, or pipes. */
 export interface Link {
   readonly isOpen: boolean
-  /** Resolves when there is room for more. Nothing is said of what is sent into a closed one. */
+  /** Resolves when there is room for more. Does nothing on a closed connection. */
   send(text: string): Promise<void>
   readonly ended: Promise<LinkEnd>
-  /** Resolves when nothing of it is left. */
+  /** Resolves when the connection, and a process behind it, are gone. */
   close(): Promise<void>
 }
 
 export type LinkEnd = {
   why: string
-  /** Whether the same messages may do better on another connection. */
+  /** Whether trying again on a new connection may help. */
   isTransient: boolean
 }
 
 export type LinkFailure = LinkEnd & {
-  /** Somebody is there, and says no. */
+  /** Whether a server has answered, with a refusal. */
   hasAnswered: boolean
 }
 
-/** Texts of messages, one after the other: the next one when the promise is kept. */
+/** Takes the text of a message. The next one follows when its promise has resolved. */
 export type Received = (text: string) => Promise<void>
 
 export type OpenLink = (received: Received, want: Want) => Promise<Result<Link, LinkFailure>>
 
-/** `hasNew`: somebody waits to send for the first time; else a connection is only kept up. */
+/** `hasNew`: a new message waits for the connection; otherwise it is only being kept. */
 export type Want = { hasNew: () => boolean; signal: AbortSignal }

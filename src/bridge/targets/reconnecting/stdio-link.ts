@@ -13,10 +13,10 @@ export type CommandSettings = {
   log: Log
 }
 
-/** Its input is closed first: most servers end by themselves then. */
+/** Between closing its input and SIGTERM: most servers end when their input does. */
 const politeMs = 500
 const graceMs = 3_000
-/** For what the last process of the tree had written when it ended. */
+/** How long output is still read after the server has exited. */
 const lastWordsMs = 500
 
 /** Pipes to a server that was started for this one client, and ends with it. */
@@ -46,7 +46,7 @@ export async function openCommandLink(
   }
   async function run(): Promise<void> {
     const output = read()
-    // A descendant that holds the pipe open is no reason to believe that the server is there.
+    // A descendant may hold the pipe open after the server has exited.
     const cut = await Promise.race([output, child.exited.then(() => afterExit(output))])
     isOpen = false
     const why = cut ?? howItEnded(child, await Promise.race([child.exited, delay(lastWordsMs)]))
@@ -69,7 +69,7 @@ export async function openCommandLink(
         await child.stdin.write(`${onOneLine(text)}\n`)
         await child.stdin.flush()
       } catch (error) {
-        // It closed its input, or ended: what comes of that is told by its output's end.
+        // It closed its input, or exited: then its output ends too, and `run` reports that.
         if (!isErrno(error, "EPIPE", "ERR_INVALID_STATE", "ECONNRESET")) throw error
       }
     },
@@ -91,12 +91,12 @@ function spawn(
 ): Result<Child, LinkFailure> {
   try {
     const child = Bun.spawn([...command], {
-      detached: true, // it leads a group: its descendants are reached with it
+      detached: true, // it leads a process group, so its descendants can be signalled too
       env,
       stdin: "pipe",
       stdout: "pipe",
       stderr: "inherit",
-      lazy: true, // who does not read its output makes it wait
+      lazy: true, // its output is read only when asked for, so a slow client slows it down
     })
     return ok(child)
   } catch (error) {
@@ -141,7 +141,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
     return true
   } catch (error) {
     if (isErrno(error, "ESRCH")) return false
-    if (isErrno(error, "EPERM")) return true // one that changed its user: it stays
+    if (isErrno(error, "EPERM")) return true // it runs as another user now, and stays
     throw error
   }
 }

@@ -16,7 +16,7 @@ export type SocketSettings = {
 const openMs = 10_000
 const pingAfterMs = 30_000
 const pongMs = 15_000
-/** More than this waits in the socket: whoever sends waits for it. */
+/** With more than this unsent, `send` waits. */
 const fullBytes = 1024 * 1024
 const pollMs = 5
 const closeMs = 1_000
@@ -43,7 +43,7 @@ export async function openSocketLink(
     void inbox.runAfterQueued(async () => ended.resolve({ why, isTransient }))
   }
   const cut = (why: string) => {
-    ended.resolve({ why, isTransient: false }) // the rest may wait for a client that does not read
+    ended.resolve({ why, isTransient: false }) // at once: the client may not be reading
     isOver = true
     socket.terminate()
   }
@@ -135,7 +135,7 @@ const transientErrno = new Set([
   "ENOENT",
 ])
 
-/** Why there was no connection. Bun says the status of a refusal in words only. */
+/** Why there was no connection. Bun has the status of a refusal only in its message. */
 function failureIn(event: Event): LinkFailure {
   const text = "message" in event && typeof event.message === "string" ? event.message : ""
   const status = Number(/101 status code: (\d{3})\s*$/.exec(text)?.[1] ?? Number.NaN)
