@@ -170,6 +170,19 @@ describe("a target that is a program", () => {
     expect(talk.transport.lines).toHaveLength(1)
   })
 
+  test("and reads nothing is ended with the bridge, whatever waits for it", async () => {
+    const large = { jsonrpc: "2.0", id: 1, method: "m", params: { x: "x".repeat(1024 * 1024) } }
+    const bridge = Bun.spawn([executable, "bridge", "--", "sleep", "60"], {
+      stdin: new Blob([`${JSON.stringify(large)}\n`]),
+      stdout: "ignore",
+      stderr: "ignore",
+      timeout: 20_000,
+      killSignal: "SIGKILL",
+    })
+
+    expect(await bridge.exited).toBe(0)
+  }, 30_000)
+
   test.each([
     ["die", 6, "CONNECTION_LOST"],
     ["die-once", 1, "MAY_HAVE_BEEN_DONE"],

@@ -118,11 +118,7 @@ function howItEnded(child: Child, exitCode: number | void): string {
 
 /** The server and all its descendants that did not leave its group. */
 async function endTree(child: Child): Promise<void> {
-  try {
-    await child.stdin.end()
-  } catch (error) {
-    if (errnoOf(error) === null) throw error // it was closed already
-  }
+  void endInput(child) // not awaited: a server that reads nothing would keep us waiting
   await Promise.race([child.exited, delay(politeMs)])
   if (!signalGroup(child.pid, "SIGTERM")) return
   const deadlineMs = performance.now() + graceMs
@@ -132,6 +128,14 @@ async function endTree(child: Child): Promise<void> {
   }
   signalGroup(child.pid, "SIGKILL")
   await Promise.race([child.exited, delay(graceMs)])
+}
+
+async function endInput(child: Child): Promise<void> {
+  try {
+    await child.stdin.end()
+  } catch (error) {
+    if (errnoOf(error) === null) throw error // it was closed already
+  }
 }
 
 /** Whether there was anybody to signal. */
