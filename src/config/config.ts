@@ -2,10 +2,10 @@ import type { z } from "zod"
 import { fail, ok, type Result } from "../lib/result.ts"
 import { suggest } from "../lib/suggest.ts"
 import { isClientVariable } from "./client-variables.ts"
+import { tlsProblems } from "./listen-settings.ts"
 import { badValueText, whatIsAllowed } from "./setting.ts"
 import { type Setting, Settings, settings, variablePrefix } from "./settings.ts"
 import { defaultStateDir, expandHome } from "./state-dir.ts"
-import { tlsProblems } from "./tls-settings.ts"
 
 export type Config = z.infer<typeof Settings>
 

@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { scopeList } from "./scope-list.ts"
-import { setting } from "./setting.ts"
+import { Scope } from "../execution/scope.ts"
+import { settingsIn } from "./setting.ts"
 import {
   absolutePath,
   boolean,
@@ -11,115 +11,171 @@ import {
   type TextForm,
   textForm,
 } from "./text-form.ts"
-import { tlsSettings } from "./tls-settings.ts"
+
+const listening = settingsIn("Listening")
 
 /** Where the service is reached, by whom, and how fast they may talk. */
 export const listenSettings = {
-  hosts: setting(listenHosts(), {
-    group: "Listening",
+  hosts: listening(listenHosts(), {
     flag: "host",
     defaultText: "localhost",
     example: "127.0.0.1",
     description: "Addresses to listen on; `localhost` is both 127.0.0.1 and ::1.",
   }),
-  port: setting(orNone(count({ min: 0, max: 65_535 })), {
-    group: "Listening",
+  port: listening(orNone(count({ min: 0, max: 65_535 })), {
     flag: "port",
     defaultText: "8003",
     description: "TCP port; 0 picks a free one, `none` listens on the unix socket only.",
   }),
-  requireToken: setting(boolean(), {
-    group: "Listening",
+  requireToken: listening(boolean(), {
     flag: "require-token",
     defaultText: "false",
     example: "true",
     description:
       "Requires a token from the service's own user on loopback too; not on the unix socket.",
   }),
-  acceptTokenFile: setting(orNone(absolutePath()), {
-    group: "Listening",
+  acceptTokenFile: listening(orNone(absolutePath()), {
     flag: "accept-token-file",
-    defaultText: "none",
     example: "/run/secrets/cc-executor-token",
     description:
       "A file of tokens to accept besides those of `token create`, such as a container secret.",
   }),
-  acceptTokenScopes: setting(scopeList(), {
-    group: "Listening",
+  acceptTokenScopes: listening(scopeList(), {
     flag: "accept-token-scopes",
     defaultText: "execute,control,read",
     example: "read",
     description: "What clients with a token from that file may do.",
   }),
-  allowedHosts: setting(orNone(hostNames()), {
-    group: "Listening",
+  allowedHosts: listening(orNone(hostNames()), {
     flag: "allowed-hosts",
-    defaultText: "none",
     example: "executor.example.net",
     description: "Additional host names that clients may use; any other `Host` is refused.",
   }),
-  allowedOrigins: setting(orNone(webOrigins()), {
-    group: "Listening",
+  allowedOrigins: listening(orNone(webOrigins()), {
     flag: "allowed-origins",
-    defaultText: "none",
     example: "https://console.example.net",
     description: "Web origins, besides the service's own, whose pages may connect.",
   }),
-  preloadMcp: setting(boolean(), {
-    group: "Listening",
+  preloadMcp: listening(boolean(), {
     flag: "preload-mcp",
     defaultText: "false",
     example: "true",
     description:
       "Loads MCP at startup: its first client is answered sooner, for 14 MB more memory.",
   }),
-  ...tlsSettings,
-  maxSessions: setting(count({ min: 1, max: 100_000 }), {
-    group: "Listening",
+  tlsCert: listening(orNone(absolutePath()), {
+    flag: "tls-cert",
+    example: "/etc/cc-executor/cert.pem",
+    description:
+      "The service's certificate, then its intermediates (PEM); clients then use wss://.",
+  }),
+  tlsKey: listening(orNone(absolutePath()), {
+    flag: "tls-key",
+    example: "/etc/cc-executor/key.pem",
+    description: "The key of `--tls-cert` (PEM, not encrypted).",
+  }),
+  tlsClientCa: listening(orNone(absolutePath()), {
+    flag: "tls-client-ca",
+    example: "/etc/cc-executor/clients.pem",
+    description: "Authorities (PEM); every client must have a certificate from one of them.",
+  }),
+  clientCertScopes: listening(scopeList(), {
+    flag: "client-cert-scopes",
+    defaultText: "execute,control,read",
+    example: "read",
+    description: "What clients with such a certificate may do.",
+  }),
+  maxSessions: listening(count({ min: 1, max: 100_000 }), {
     flag: "max-sessions",
     bareVariable: "MAX_SESSIONS",
     defaultText: "100",
     description: "WebSocket sessions open at once; further ones are refused with `SESSION_LIMIT`.",
   }),
-  maxSessionsPerPrincipal: setting(count({ min: 1, max: 100_000 }), {
-    group: "Listening",
+  maxSessionsPerPrincipal: listening(count({ min: 1, max: 100_000 }), {
     flag: "max-sessions-per-principal",
     defaultText: "32",
     description: "Sessions one principal without the scope `admin` may have open at once.",
   }),
-  maxConnectionsPerAddress: setting(count({ min: 1, max: 100_000 }), {
-    group: "Listening",
+  maxConnectionsPerAddress: listening(count({ min: 1, max: 100_000 }), {
     flag: "max-connections-per-address",
     defaultText: "64",
     description: "Sessions one address may have open at once; loopback is not counted.",
   }),
-  messagesPerSecond: setting(count({ min: 1, max: 1_000_000 }), {
-    group: "Listening",
+  messagesPerSecond: listening(count({ min: 1, max: 1_000_000 }), {
     flag: "messages-per-second",
     defaultText: "1000",
     description:
       "Messages per session, and HTTP requests per principal; bursts may be twice as large.",
   }),
-  requestTimeoutMs: setting(duration({ min: "4s", max: "4m" }), {
-    group: "Listening",
+  requestTimeoutMs: listening(duration({ min: "4s", max: "4m" }), {
     flag: "request-timeout",
     defaultText: "30s",
     description: "Time to send a complete HTTP request; slower clients are disconnected.",
   }),
-  streamTimeoutMs: setting(duration({ min: "1s", max: "365d" }), {
-    group: "Listening",
+  streamTimeoutMs: listening(duration({ min: "1s", max: "365d" }), {
     flag: "stream-timeout",
     bareVariable: "STREAM_TIMEOUT",
     defaultText: "5m",
     description:
       "Closes a session that has not answered pings for this long; silence alone is fine.",
   }),
-  maxMessageBytes: setting(size({ min: "64k", max: "1G" }), {
-    group: "Listening",
+  maxMessageBytes: listening(size({ min: "64k", max: "1G" }), {
     flag: "max-message-bytes",
     defaultText: "8MiB",
     description: "The largest message or request body a client may send.",
   }),
+}
+
+type TlsSettings = {
+  tlsCert: string | null
+  tlsKey: string | null
+  tlsClientCa: string | null
+}
+
+type TlsProblem = { kind: "incomplete"; source: string; message: string }
+
+/** Settings of TLS that mean nothing without each other; what the files hold is looked at later. */
+export function tlsProblems(config: TlsSettings): TlsProblem[] {
+  const { tlsCert, tlsKey, tlsClientCa } = config
+  const problems: TlsProblem[] = []
+  if (tlsCert !== null && tlsKey === null) {
+    problems.push(
+      incomplete("--tls-cert", "the key is missing: add --tls-key with the certificate's key"),
+    )
+  }
+  if (tlsKey !== null && tlsCert === null) {
+    problems.push(
+      incomplete(
+        "--tls-key",
+        "the certificate is missing: add --tls-cert with the key's certificate",
+      ),
+    )
+  }
+  if (tlsClientCa !== null && tlsCert === null && tlsKey === null) {
+    const why = "client certificates need TLS: add --tls-cert and --tls-key for the service"
+    problems.push(incomplete("--tls-client-ca", why))
+  }
+  return problems
+}
+
+function incomplete(source: string, why: string): TlsProblem {
+  return { kind: "incomplete", source, message: `${source}: ${why}` }
+}
+
+function scopeList(): TextForm<Scope[]> {
+  const allowed = `some of ${Scope.options.join(", ")}`
+  return textForm("<scopes>", allowed, readScopes, "separated by commas")
+}
+
+function readScopes(text: string): Scope[] | undefined {
+  const named = new Set(
+    text
+      .toLowerCase()
+      .split(",")
+      .map((word) => word.trim()),
+  )
+  const known = Scope.options.filter((scope) => named.has(scope))
+  return known.length === named.size ? known : undefined
 }
 
 /** Names by which clients know the service, without a port. */

@@ -1,31 +1,28 @@
-import { setting } from "./setting.ts"
+import { settingsIn } from "./setting.ts"
 import { absolutePath, orNone, type TextForm, textForm } from "./text-form.ts"
 
 const user = textForm("<user>", "USER, USER:GROUP, UID or UID:GID", (text) =>
   /^[\w.@-]+(?::[\w.@-]+)?$/.test(text) && !text.startsWith("-") ? text : undefined,
 )
 
+const execution = settingsIn("Executions")
+
 /** What may run, and as whom. */
 export const policySettings = {
-  allowedCommands: setting(allowedCommands(), {
-    group: "Executions",
+  allowedCommands: execution(allowedCommands(), {
     flag: "allowed-commands",
     bareVariable: "ALLOWED_COMMANDS",
     defaultText: "any",
     example: "claude,git,/usr/bin/make",
     description: "The only programs that may run, by name or path; `any` allows all.",
   }),
-  policyFile: setting(orNone(absolutePath()), {
-    group: "Executions",
+  policyFile: execution(orNone(absolutePath()), {
     flag: "policy-file",
-    defaultText: "none",
     example: "/etc/cc-executor/policy.yaml",
     description: "A file that says what may run, how and where: see docs/policy.md.",
   }),
-  runAs: setting(orNone(user), {
-    group: "Executions",
+  runAs: execution(orNone(user), {
     flag: "run-as",
-    defaultText: "none",
     example: "agent",
     description:
       "The user that commands run as, if the service is root; `none` is the service's own.",

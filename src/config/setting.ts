@@ -11,7 +11,7 @@ export const settingGroups = [
   "Lifetime",
 ] as const
 
-export type SettingFacts = {
+export type SettingFacts = Omit<TextForm<unknown>, "schema"> & {
   group: (typeof settingGroups)[number]
   /** Without the dashes; the environment variable's name is made from it. */
   flag: string
@@ -21,23 +21,23 @@ export type SettingFacts = {
   example: string
   /** One sentence, for people. */
   description: string
-  allowed: string
-  notation: string
-  placeholder: string
-  flagAlone: boolean
 }
 
 export const settingFacts = z.registry<SettingFacts>()
 
-type Described = Pick<SettingFacts, "group" | "flag" | "defaultText" | "description"> &
-  Partial<Pick<SettingFacts, "bareVariable" | "example">>
+type Described = Pick<SettingFacts, "flag" | "description"> &
+  // Without a default text, it is `none`.
+  Partial<Pick<SettingFacts, "bareVariable" | "defaultText" | "example">>
 
-// The registry knows a setting by the identity of its schema: a form serves one setting only.
-export function setting<Value>(form: TextForm<Value>, facts: Described): z.ZodType<Value, string> {
-  const { allowed, notation, placeholder, flagAlone } = form
-  const { bareVariable = null, example = facts.defaultText } = facts
-  const entry = { ...facts, bareVariable, example, allowed, notation, placeholder, flagAlone }
-  return form.schema.register(settingFacts, entry)
+/** Makes the settings of a group. */
+export function settingsIn(group: SettingFacts["group"]) {
+  // The registry knows a setting by the identity of its schema: a form serves one setting only.
+  return <Value>(form: TextForm<Value>, facts: Described): z.ZodType<Value, string> => {
+    const { schema, ...ofForm } = form
+    const { bareVariable = null, defaultText = "none", example = defaultText } = facts
+    const ofSetting = { ...facts, group, bareVariable, defaultText, example }
+    return schema.register(settingFacts, { ...ofForm, ...ofSetting })
+  }
 }
 
 type ValueFacts = Pick<SettingFacts, "allowed" | "notation" | "example">

@@ -1,11 +1,9 @@
 import { z } from "zod"
 import { ContainmentMode } from "../execution/record.ts"
 import { BudgetPolicy } from "../execution/spec.ts"
-import { limitSettings } from "./limit-settings.ts"
 import { listenSettings } from "./listen-settings.ts"
-import { auditSettings, logSettings } from "./log-settings.ts"
 import { policySettings } from "./policy-settings.ts"
-import { type SettingFacts, setting, settingFacts } from "./setting.ts"
+import { type SettingFacts, settingFacts, settingsIn } from "./setting.ts"
 import { stateDirSetting } from "./state-dir.ts"
 import {
   absolutePath,
@@ -22,6 +20,17 @@ const year = "365d"
 const century = "36500d"
 const petabyte = "1024T"
 
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
+// The first generation was written in Python, and its settings still are.
+const pythonLevels = { warning: "warn", critical: "fatal" } as const
+
+const execution = settingsIn("Executions")
+const limit = settingsIn("Limits")
+const output = settingsIn("Output")
+const disk = settingsIn("Disk")
+const logs = settingsIn("Logs")
+const lifetime = settingsIn("Lifetime")
+
 /**
  * Every setting there is. From here come the type of the configuration, its validation, the help
  * text and docs/configuration.md. A value's key says its unit; null is what a setting's
@@ -30,8 +39,7 @@ const petabyte = "1024T"
 export const Settings = z.object({
   ...listenSettings,
 
-  shell: setting(autoOr(absolutePath()), {
-    group: "Executions",
+  shell: execution(autoOr(absolutePath()), {
     flag: "shell",
     defaultText: "auto",
     example: "/bin/bash",
@@ -39,175 +47,218 @@ export const Settings = z.object({
       "Shell for command lines with shell syntax; `auto` is /bin/bash if present, else /bin/sh.",
   }),
   ...policySettings,
-  containment: setting(choice(["auto", ...ContainmentMode.options]), {
-    group: "Executions",
+  containment: execution(choice(["auto", ...ContainmentMode.options]), {
     flag: "containment",
     defaultText: "auto",
     example: "cgroup",
     description: "How an execution's processes are tracked; `auto` is cgroup where that works.",
   }),
-  maxExecutions: setting(count({ min: 1, max: 100_000 }), {
-    group: "Executions",
+  maxExecutions: execution(count({ min: 1, max: 100_000 }), {
     flag: "max-executions",
     defaultText: "64",
     description: "Executions running at once; further ones wait in the queue.",
   }),
-  maxQueue: setting(count({ min: 0, max: 1_000_000 }), {
-    group: "Executions",
+  maxQueue: execution(count({ min: 0, max: 1_000_000 }), {
     flag: "max-queue",
     defaultText: "1000",
     description: "Executions queued at once; further ones are refused with `AT_CAPACITY`.",
   }),
-  wallTimeoutMs: setting(orNone(duration({ min: "1ms", max: year })), {
-    group: "Executions",
+  wallTimeoutMs: execution(orNone(duration({ min: "1ms", max: year })), {
     flag: "timeout",
-    defaultText: "none",
     example: "2h",
     description: "Stops an execution after this much running time; a request may override it.",
   }),
-  idleTimeoutMs: setting(orNone(duration({ min: "1ms", max: year })), {
-    group: "Executions",
+  idleTimeoutMs: execution(orNone(duration({ min: "1ms", max: year })), {
     flag: "idle-timeout",
-    defaultText: "none",
     example: "30m",
     description:
       "Stops an execution after this long without input or output; a request may override it.",
   }),
-  graceMs: setting(duration({ min: "0s", max: "1h" }), {
-    group: "Executions",
+  graceMs: execution(duration({ min: "0s", max: "1h" }), {
     flag: "grace",
     defaultText: "5s",
     description: "Time between SIGTERM and SIGKILL when an execution is stopped.",
   }),
-  lingerMs: setting(duration({ min: "0s", max: "1d" }), {
-    group: "Executions",
+  lingerMs: execution(duration({ min: "0s", max: "1d" }), {
     flag: "linger",
     defaultText: "2s",
     description:
       "Time for processes that a program leaves behind when it exits, before they are stopped.",
   }),
-  disconnectLeaseMs: setting(duration({ min: "0s", max: "1d" }), {
-    group: "Executions",
+  disconnectLeaseMs: execution(duration({ min: "0s", max: "1d" }), {
     flag: "disconnect-lease",
     defaultText: "10s",
     description: "Time to reconnect before an execution with `on_disconnect: cancel` is stopped.",
   }),
-  limitMemoryBytes: setting(orNone(size({ min: "1M", max: petabyte })), {
-    group: "Executions",
+  limitMemoryBytes: execution(orNone(size({ min: "1M", max: petabyte })), {
     flag: "limit-memory",
-    defaultText: "none",
     example: "4GiB",
     description:
       "Memory per execution, or per process without cgroups; a request may ask for less.",
   }),
-  limitCpus: setting(orNone(decimal({ min: 0.01, max: 4096 })), {
-    group: "Executions",
+  limitCpus: execution(orNone(decimal({ min: 0.01, max: 4096 })), {
     flag: "limit-cpus",
-    defaultText: "none",
     example: "1.5",
     description: "Processors per execution; a request may ask for less; needs cgroups.",
   }),
-  limitPids: setting(orNone(count({ min: 1, max: 4_194_304 })), {
-    group: "Executions",
+  limitPids: execution(orNone(count({ min: 1, max: 4_194_304 })), {
     flag: "limit-pids",
-    defaultText: "none",
     example: "512",
     description:
       "Processes and threads per execution, or user without cgroups; a request may ask for less.",
   }),
 
-  ...limitSettings,
+  // Those of one principal do not bind who has the scope `admin`, as the local user does.
+  maxExecutionsPerPrincipal: limit(count({ min: 1, max: 100_000 }), {
+    flag: "max-executions-per-principal",
+    defaultText: "16",
+    description: "Executions one principal may run at once; further ones wait. Admins are exempt.",
+  }),
+  maxQueuePerPrincipal: limit(count({ min: 0, max: 1_000_000 }), {
+    flag: "max-queue-per-principal",
+    defaultText: "100",
+    description:
+      "Executions one principal may queue at once, then `AT_CAPACITY`. Admins are exempt.",
+  }),
+  startsPerMinute: limit(count({ min: 1, max: 1_000_000_000 }), {
+    flag: "starts-per-minute",
+    defaultText: "600",
+    description: "Starts one principal may request, then `RATE_LIMITED`. Admins are exempt.",
+  }),
+  retainBytesPerPrincipal: limit(size({ min: "1k", max: petabyte }), {
+    flag: "retain-bytes-per-principal",
+    defaultText: "2GiB",
+    description: "Room for one principal's transcripts; the oldest are removed. Admins are exempt.",
+  }),
+  maxWallTimeoutMs: limit(orNone(duration({ min: "1ms", max: year })), {
+    flag: "max-timeout",
+    example: "1d",
+    description: "The longest timeout a request may ask for, and the one used if it asks for none.",
+  }),
+  maxOutputBytes: limit(orNone(size({ min: "1", max: petabyte })), {
+    flag: "max-output-bytes",
+    example: "100GiB",
+    description:
+      "Total output an execution may write, kept or not; beyond it, the execution is stopped.",
+  }),
+  maxDiskBytes: limit(orNone(size({ min: "1k", max: petabyte })), {
+    flag: "max-disk-bytes",
+    example: "50GiB",
+    description:
+      "Room for all transcripts, live and ended; ended ones are removed, then starts refused.",
+  }),
 
-  budgetBytes: setting(size({ min: "1k", max: petabyte }), {
-    group: "Output",
+  budgetBytes: output(size({ min: "1k", max: petabyte }), {
     flag: "budget-bytes",
     bareVariable: "MAX_BUFFER_SIZE",
     defaultText: "1GiB",
     description: "Output kept per execution, both streams together.",
   }),
-  budgetLines: setting(orNone(count({ min: 1, max: 1_000_000_000_000 })), {
-    group: "Output",
+  budgetLines: output(orNone(count({ min: 1, max: 1_000_000_000_000 })), {
     flag: "budget-lines",
     bareVariable: "MAX_BUFFER_LINES",
-    defaultText: "none",
     example: "1000000",
     description: "Lines of output kept per execution.",
   }),
-  budgetPolicy: setting(choice(BudgetPolicy.options), {
-    group: "Output",
+  budgetPolicy: output(choice(BudgetPolicy.options), {
     flag: "budget-policy",
     defaultText: "drop-oldest",
     example: "block",
     description: "At the budget: drop the oldest output and count it, or make the program wait.",
   }),
-  throttleBytesPerSecond: setting(orNone(size({ min: "64k", max: petabyte })), {
-    group: "Output",
+  throttleBytesPerSecond: output(orNone(size({ min: "64k", max: petabyte })), {
     flag: "throttle",
     defaultText: "64MiB",
     description: "Output read per second from an execution that has already dropped some.",
   }),
-  redactFile: setting(orNone(absolutePath()), {
-    group: "Output",
+  redactFile: output(orNone(absolutePath()), {
     flag: "redact-file",
-    defaultText: "none",
     example: "/etc/cc-executor/redact",
     description: "A file of patterns, one per line, that must not reach the disk; read at startup.",
   }),
 
   stateDir: stateDirSetting,
-  retainAgeMs: setting(duration({ min: "0s", max: century }), {
-    group: "Disk",
+  retainAgeMs: disk(duration({ min: "0s", max: century }), {
     flag: "retain-age",
     defaultText: "7d",
     description: "Time the transcript of an ended execution is kept.",
   }),
-  retainBytes: setting(size({ min: "0", max: petabyte }), {
-    group: "Disk",
+  retainBytes: disk(size({ min: "0", max: petabyte }), {
     flag: "retain-bytes",
     defaultText: "10GiB",
     description: "Room for the transcripts of ended executions; beyond it the oldest are removed.",
   }),
-  retainRecordsMs: setting(duration({ min: "1d", max: century }), {
-    group: "Disk",
+  retainRecordsMs: disk(duration({ min: "1d", max: century }), {
     flag: "retain-records",
     defaultText: "90d",
     description: "Time the record and receipt of an ended execution are kept.",
   }),
-  retainKeysMs: setting(duration({ min: "1d", max: year }), {
-    group: "Disk",
+  retainKeysMs: disk(duration({ min: "1d", max: year }), {
     flag: "retain-keys",
     defaultText: "1d",
     example: "7d",
     description: "Time an idempotency key is remembered.",
   }),
-  diskFloorBytes: setting(size({ min: "0", max: petabyte }), {
-    group: "Disk",
+  diskFloorBytes: disk(size({ min: "0", max: petabyte }), {
     flag: "disk-floor",
     defaultText: "256MiB",
     example: "1GiB",
     description: "Free disk space to keep; below it, transcripts of ended executions are removed.",
   }),
-  ballastBytes: setting(size({ min: "64k", max: "1G" }), {
-    group: "Disk",
+  ballastBytes: disk(size({ min: "64k", max: "1G" }), {
     flag: "ballast",
     defaultText: "1MiB",
     description:
       "Space held in reserve, so that the end of executions can be recorded on a full disk.",
   }),
 
-  ...logSettings,
-  ...auditSettings,
+  logLevel: logs(choice(logLevels, pythonLevels), {
+    flag: "log-level",
+    bareVariable: "LOG_LEVEL",
+    defaultText: "info",
+    example: "debug",
+    description: "The lowest level that is logged.",
+  }),
+  logFormat: logs(choice(["auto", "json", "pretty"]), {
+    flag: "log-format",
+    defaultText: "auto",
+    example: "json",
+    description:
+      "JSON, one object per line, or readable text; `auto` is pretty on a terminal only.",
+  }),
+  logFile: logs(orNone(absolutePath()), {
+    flag: "log-file",
+    example: "/var/log/cc-executor/cc-executor.log",
+    description: "Logs to this file instead of standard output.",
+  }),
+  logFileBytes: logs(size({ min: "4k", max: "1T" }), {
+    flag: "log-file-size",
+    defaultText: "10MiB",
+    description: "Rotates the log file before it grows beyond this.",
+  }),
+  logFiles: logs(count({ min: 1, max: 1000 }), {
+    flag: "log-files",
+    defaultText: "5",
+    description: "Rotated log files kept beside the current one.",
+  }),
+  auditFileBytes: logs(size({ min: "64k", max: "1G" }), {
+    flag: "audit-file-size",
+    defaultText: "16MiB",
+    description: "Starts a new audit file before the current one grows beyond this.",
+  }),
+  auditFiles: logs(count({ min: 2, max: 1_000_000 }), {
+    flag: "audit-files",
+    defaultText: "64",
+    description: "Audit files kept; beyond that, the oldest is removed.",
+  }),
 
-  shutdownGraceMs: setting(duration({ min: "0s", max: "1h" }), {
-    group: "Lifetime",
+  shutdownGraceMs: lifetime(duration({ min: "0s", max: "1h" }), {
     flag: "shutdown-grace",
     defaultText: "8s",
     description: "Time for all executions to stop when the service is asked to end.",
   }),
-  exitWhenIdleMs: setting(orNone(duration({ min: "1s", max: year })), {
-    group: "Lifetime",
+  exitWhenIdleMs: lifetime(orNone(duration({ min: "1s", max: year })), {
     flag: "exit-when-idle",
-    defaultText: "none",
     example: "10m",
     description: "Ends the service after this long without executions or clients.",
   }),

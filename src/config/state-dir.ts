@@ -1,19 +1,18 @@
 import { fail, ok, type Result } from "../lib/result.ts"
-import { badValueText, setting } from "./setting.ts"
+import { badValueText, settingsIn } from "./setting.ts"
 import { absolutePath } from "./text-form.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 const form = absolutePath()
 const facts = {
-  group: "Disk",
   flag: "state-dir",
   defaultText: "~/.local/state/cc-executor",
   example: "/var/lib/cc-executor",
   description: "Journal, transcripts, key, unix socket; the default respects `$XDG_STATE_HOME`.",
 } as const
 
-export const stateDirSetting = setting(form, facts)
+export const stateDirSetting = settingsIn("Disk")(form, facts)
 
 export type StateDirSources = { flag: string | undefined; env: Environment; home: string }
 
