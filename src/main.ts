@@ -70,7 +70,7 @@ async function main(argv: readonly string[]): Promise<number> {
       return decide(config, request, { env, cwd: process.cwd() })
     },
     async examineFiles(config) {
-      const { examineFiles } = await import("./service/keeper/serve/files.ts")
+      const { examineFiles } = await import("./service/keeper/serve/decide.ts")
       return examineFiles(config)
     },
   })

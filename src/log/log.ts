@@ -1,9 +1,10 @@
 import { pino } from "pino"
 import { prettyFactory } from "pino-pretty"
+import { z } from "zod"
 import type { Facts, Log } from "../lib/log.ts"
+import { tryParseJson } from "../lib/parse-json.ts"
 import { censored } from "./censored.ts"
 import type { LogDestination, Loss } from "./destination.ts"
-import { type LineRelay, lineRelay } from "./line-relay.ts"
 
 export interface Logger extends Log {
   /** The same log with facts that every line has, as `executionId`. */
@@ -110,4 +111,45 @@ function attempt(destination: LogDestination, log: () => void): void {
     // Any error at all: a getter or toJSON of a fact may throw what it likes.
     destination.countLoss({ lostLines: 1, reason: String(error) })
   }
+}
+
+export interface LineRelay {
+  write(piece: Uint8Array): void
+  end(): void
+}
+
+const longestRelayedLine = 1_048_576
+
+/** Log lines pass as they are; anything else, say a runtime's dying words, is another matter. */
+function lineRelay(sink: {
+  pass: (line: string) => void
+  unstructured: (text: string) => void
+}): LineRelay {
+  const decoder = new TextDecoder()
+  let partial = ""
+
+  const take = (line: string) => {
+    if (isLogLine(line)) sink.pass(`${line}\n`)
+    else if (line.trim() !== "") sink.unstructured(line)
+  }
+  return {
+    write(piece) {
+      const lines = (partial + decoder.decode(piece, { stream: true })).split("\n")
+      partial = lines.pop() ?? ""
+      for (const line of lines) take(line)
+      if (partial.length < longestRelayedLine) return
+      take(partial)
+      partial = ""
+    },
+    end() {
+      take(partial + decoder.decode())
+      partial = ""
+    },
+  }
+}
+
+const LogLine = z.object({ level: z.string(), time: z.string(), msg: z.string() })
+
+function isLogLine(line: string): boolean {
+  return line.startsWith("{") && LogLine.safeParse(tryParseJson(line)).success
 }

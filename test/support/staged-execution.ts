@@ -3,7 +3,7 @@ import type { Budget } from "../../src/execution/spec.ts"
 import { LiveExecutions } from "../../src/service/gateway/operations/live-executions.ts"
 import { createOperations } from "../../src/service/gateway/operations/operations.ts"
 import type { FeedEvent, Operations, OutputFeed } from "../../src/service/gateway/ports.ts"
-import { OutputMetrics } from "../../src/service/gateway/reports/output-metrics.ts"
+import { OutputMetrics } from "../../src/service/gateway/reports/gateway-metrics.ts"
 import type { TranscriptWriter } from "../../src/service/keeper/ports.ts"
 import {
   type TemporaryTranscripts,

@@ -1,4 +1,4 @@
-import { lineEnd } from "../../lib/line-ends.ts"
+import { lineEnd } from "../../lib/vector/line-ends.ts"
 export type Line = { kind: "line"; text: string } | { kind: "too-long" }
 
 /** Splits a stream of bytes into lines. One that is too long is reported once, and skipped. */

@@ -1,5 +1,5 @@
 import type { StreamName } from "../../execution/record.ts"
-import { afterLineEnds, countLineEnds, lineEnd } from "../../lib/line-ends.ts"
+import { afterLineEnds, countLineEnds, lineEnd } from "../../lib/vector/line-ends.ts"
 import type { LogChunk, LogEvent } from "./log-chunk.ts"
 
 type Kept = { chunk: LogChunk; ends: number }

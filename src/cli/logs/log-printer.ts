@@ -1,5 +1,5 @@
 import type { StreamName } from "../../execution/record.ts"
-import { lineEnd } from "../../lib/line-ends.ts"
+import { lineEnd } from "../../lib/vector/line-ends.ts"
 import type { Context } from "../context.ts"
 import { gapText } from "../terminal/show-output.ts"
 import type { LogEvent } from "./log-chunk.ts"

@@ -1,5 +1,5 @@
-import { lineEnd } from "../line-ends.ts"
 import { fail, ok, type Result } from "../result.ts"
+import { lineEnd } from "../vector/line-ends.ts"
 import { parsePattern } from "./parse-pattern.ts"
 import { matchesNothing, sizeOf } from "./pattern-tree.ts"
 import { matchingAutomaton } from "./position-automaton.ts"

@@ -1,5 +1,5 @@
-import { lineEnd } from "../line-ends.ts"
 import { fail, ok, type Result } from "../result.ts"
+import { lineEnd } from "../vector/line-ends.ts"
 import { oneByte, without } from "./byte-set.ts"
 import { PatternText, WrongPattern } from "./pattern-text.ts"
 import type { PatternTree } from "./pattern-tree.ts"

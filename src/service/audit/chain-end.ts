@@ -8,7 +8,7 @@ import {
   renameSync,
   rmSync,
 } from "node:fs"
-import { lineEnd } from "../../lib/line-ends.ts"
+import { lineEnd } from "../../lib/vector/line-ends.ts"
 import {
   type AuditFile,
   auditFiles,

@@ -1,5 +1,5 @@
-import { lineEnd } from "../../lib/line-ends.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
+import { lineEnd } from "../../lib/vector/line-ends.ts"
 import { AuditNote } from "../../protocol/audit-entry.ts"
 
 /** A place in the chain: the next line continues it. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
-import { lineEnd } from "../../lib/line-ends.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
+import { lineEnd } from "../../lib/vector/line-ends.ts"
 import { AuditEntry } from "../../protocol/audit-entry.ts"
 import { type AuditFile, auditFiles, mostLineBytes } from "./audit-files.ts"
 import { splitLines } from "./chain.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { countByte, countInWords } from "../../../src/lib/vector/count-byte.ts"
+import { countByte, countInWords } from "../../../src/lib/vector/line-ends.ts"
 
 // Few different bytes, so that most runs hold the one that is counted.
 const fewBytes = fc.array(fc.constantFrom(0, 9, 10, 11, 0x8a, 255), { maxLength: 3000 })

@@ -26,7 +26,7 @@ import type {
   TranscriptReader,
   Viewer,
 } from "../ports.ts"
-import type { OutputMetrics } from "../reports/output-metrics.ts"
+import type { OutputMetrics } from "../reports/gateway-metrics.ts"
 import { decodeCursor } from "./cursor.ts"
 import { Drivers } from "./drivers.ts"
 import type { KeeperLink } from "./keeper-link.ts"

@@ -1,6 +1,6 @@
 import { type ExecutionRecord, hasEnded, type StreamName } from "../../../execution/record.ts"
 import { messageOf } from "../../../lib/errno.ts"
-import { lineEnd } from "../../../lib/line-ends.ts"
+import { lineEnd } from "../../../lib/vector/line-ends.ts"
 import { failure } from "../../../protocol/failure.ts"
 import type { Caller } from "../../access/caller.ts"
 import { noLongerGood } from "../../access/permission.ts"
@@ -12,7 +12,7 @@ import type {
   ReadPosition,
   TranscriptReader,
 } from "../ports.ts"
-import type { OutputMetrics, ReaderCounts } from "../reports/output-metrics.ts"
+import type { OutputMetrics, ReaderCounts } from "../reports/gateway-metrics.ts"
 import { encodeCursor } from "./cursor.ts"
 import type { Followed, FollowReader, LiveExecutions } from "./live-executions.ts"
 import { type WholeText, wholeText } from "./whole-text.ts"

@@ -1,6 +1,9 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
-import type { AuditNote } from "../../../protocol/audit-entry.ts"
+import type { ExecutionSpec } from "../../../execution/spec.ts"
+import type { AuditNote, CommandFacts } from "../../../protocol/audit-entry.ts"
 import { couldNotStart } from "../../../protocol/audit-message.ts"
+import type { ExecuteParams } from "../../../protocol/execute.ts"
+import type { Redaction } from "../ports.ts"
 
 type Started = Extract<AuditNote, { event: "service-started" }>["what"]
 
@@ -20,4 +23,58 @@ export function startNote(
   const listen = ["unix", ...(port === null ? [] : hosts.map((host) => `${host} port ${port}`))]
   const own = { pid: process.pid, uid: process.getuid?.() ?? 0 }
   return { event: "service-started", outcome: "happened", what: { ...what, ...own, listen } }
+}
+
+const mostCommandCharacters = 4096
+const mostNameCharacters = 1024
+
+/** What was executed, as the audit trail tells it. */
+export function factsOfSpec({ argv, cwd, envNames, shell }: ExecutionSpec): CommandFacts {
+  return { ...cutArgv(argv), cwd, ...cutNames(envNames), shell }
+}
+
+/** What somebody wanted to be executed, without what the patterns match. */
+export function factsOfRequest(request: ExecuteParams, redaction: Redaction | null): CommandFacts {
+  const { command, argv, cwd, shell } = request
+  const told = (text: string) => redaction?.text(text).text ?? text
+  return {
+    ...(command === undefined ? {} : cutCommand(told(command))),
+    ...(argv === undefined ? {} : cutArgv(redaction?.words(argv).words ?? argv)),
+    ...(cwd === undefined ? {} : { cwd: told(cwd) }),
+    ...cutNames(
+      Object.keys(request.env ?? {})
+        .map(told)
+        .toSorted(),
+    ),
+    ...(shell === undefined ? {} : { shell }),
+  }
+}
+
+function cutCommand(command: string): Pick<CommandFacts, "command" | "cut"> {
+  const cut = Math.max(0, command.length - mostCommandCharacters)
+  return { command: command.slice(0, mostCommandCharacters), ...(cut === 0 ? {} : { cut }) }
+}
+
+function cutArgv(argv: readonly string[]): Pick<CommandFacts, "argv" | "cut"> {
+  const kept: string[] = []
+  let room = mostCommandCharacters
+  let cut = 0
+  for (const argument of argv) {
+    // Each takes one more, so that empty ones cannot be many.
+    if (room > 0) kept.push(argument.slice(0, room))
+    cut += Math.max(0, argument.length - Math.max(0, room))
+    room -= argument.length + 1
+  }
+  const isCut = cut > 0 || kept.length < argv.length
+  return { argv: kept, ...(isCut ? { cut: Math.max(1, cut) } : {}) }
+}
+
+function cutNames(names: readonly string[]): Pick<CommandFacts, "env" | "env_cut"> {
+  let room = mostNameCharacters
+  const env = names.filter((name) => {
+    room -= name.length + 1
+    return room >= 0
+  })
+  const cut = names.length - env.length
+  return { env, ...(cut === 0 ? {} : { env_cut: cut }) }
 }

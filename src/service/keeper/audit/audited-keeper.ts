@@ -11,8 +11,7 @@ import type { ControlResult, InputResult } from "../../../protocol/methods.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Audit, Clock, Redaction } from "../ports.ts"
 import { redactMessage } from "../redact.ts"
-import { endNotes } from "./audit-notes.ts"
-import { factsOfRequest, factsOfSpec } from "./command-facts.ts"
+import { endNotes, factsOfRequest, factsOfSpec } from "./audit-notes.ts"
 
 type Asked = Pick<Attempt, "method" | "execution_id" | "what">
 

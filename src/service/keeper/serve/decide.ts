@@ -1,3 +1,4 @@
+import type { SettingFiles } from "../../../cli/context.ts"
 import type { PolicyDecision } from "../../../cli/policy-decision.ts"
 import type { Config } from "../../../config/config.ts"
 import { heldByNothing } from "../../../execution/spec.ts"
@@ -7,8 +8,10 @@ import { checkParams, invalidParams } from "../../../protocol/check-params.ts"
 import { ExecuteParams } from "../../../protocol/execute.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { ParamsOf } from "../../../protocol/methods.ts"
+import { readTlsMaterial } from "../../gateway/listen/tls-material.ts"
 import { type Plan, planExecution } from "../starting/plan.ts"
 import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.ts"
+import { redactionOf, tlsFiles } from "./settings.ts"
 
 /** What a service with this configuration would do with a request; a failure is why it has none. */
 export function decide(
@@ -87,4 +90,18 @@ function programName({ argv, command, shell }: ParamsOf<"execute">, shellPath: s
   const form = readCommand(command ?? "")
   if (shell === true || (form.ok && form.value.kind === "shell")) return shellPath
   return form.ok && form.value.kind === "words" ? (form.value.words[0] ?? "") : ""
+}
+
+/** Looks at the files that settings name, as a service with this configuration would. */
+export function examineFiles(config: Config): SettingFiles {
+  const redaction = redactionOf(config)
+  const files = tlsFiles(config)
+  const tls = files === null ? null : readTlsMaterial(files)
+  return {
+    problems: [
+      ...(redaction.ok ? [] : [redaction.failure]),
+      ...(tls === null || tls.ok ? [] : [tls.failure]),
+    ],
+    certificateExpiresAt: tls?.ok === true ? tls.value.expiresAt : null,
+  }
 }

@@ -2,7 +2,6 @@ import type { HandedClocks } from "../../../execution/handover.ts"
 import type { ExecutionSpec } from "../../../execution/spec.ts"
 import type { StopCause } from "../../../execution/state.ts"
 import type { Clock } from "../ports.ts"
-import { Countdown } from "./countdown.ts"
 
 const nothingRun: HandedClocks = { runningMs: 0, pausedMs: 0, wallMs: 0, idleMs: 0 }
 
@@ -96,6 +95,60 @@ export class RunningClocks {
   }
 }
 
+/**
+ * A timeout whose clock can be stopped. `restart` is cheap enough to be called for every chunk of
+ * output: it only notes the time, and a timer that comes too early sets itself again.
+ */
+export class Countdown implements Disposable {
+  readonly #clock: Clock
+  readonly #limitMs: number
+  readonly #expired: () => void
+  readonly #used: Stopwatch
+  #timer: Disposable | null = null
+
+  constructor(clock: Clock, limitMs: number, expired: () => void, usedMs = 0) {
+    this.#clock = clock
+    this.#limitMs = limitMs
+    this.#expired = expired
+    this.#used = new Stopwatch(clock, usedMs)
+    this.go()
+  }
+
+  /** How much of the limit has passed. */
+  get usedMs(): number {
+    return this.#used.ms
+  }
+
+  stop(): void {
+    this.#used.stop()
+    this.#timer?.[Symbol.dispose]()
+    this.#timer = null
+  }
+
+  go(): void {
+    if (this.#used.isGoing) return
+    this.#used.go()
+    this.#arm()
+  }
+
+  restart(): void {
+    this.#used.reset()
+  }
+
+  [Symbol.dispose](): void {
+    this.stop()
+  }
+
+  #arm(): void {
+    const leftMs = Math.max(0, this.#limitMs - this.usedMs)
+    this.#timer = this.#clock.after(leftMs, () => {
+      this.#timer = null
+      if (this.usedMs < this.#limitMs) this.#arm()
+      else this.#expired()
+    })
+  }
+}
+
 class Stopwatch {
   readonly #clock: Clock
   #totalMs: number
@@ -121,5 +174,11 @@ class Stopwatch {
   stop(): void {
     this.#totalMs = this.ms
     this.#sinceMs = null
+  }
+
+  /** From zero, going or not as before. */
+  reset(): void {
+    this.#totalMs = 0
+    if (this.#sinceMs !== null) this.#sinceMs = this.#clock.monotonicMs()
   }
 }

@@ -5,7 +5,6 @@ import { SerialQueue } from "../../../lib/serial-queue.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { Child, Clock } from "../ports.ts"
 import { lingerUntilEmpty } from "./draining.ts"
-import { Lease } from "./lease.ts"
 import type { RunningClocks } from "./running-clocks.ts"
 import { nothingStopped, type StopReport, stopAtAnyRate, stopTree } from "./stopping.ts"
 import type { SupervisionSettings } from "./supervision-ports.ts"
@@ -155,5 +154,40 @@ export class Steering {
     const isUnkillable = report.survivors.some(({ pid }) => pid === child.leader.pid)
     if (isUnkillable) this.#unkillable.resolve(report.survivors)
     return report
+  }
+}
+
+/**
+ * Runs out when nobody has held it for a while. It may be held before it begins: who waits for a
+ * queued execution drives it already.
+ */
+export class Lease implements Disposable {
+  readonly #clock: Clock
+  readonly #durationMs: number
+  readonly #ranOut: () => void
+  #hasBegun = false
+  #holders = 0
+  #timer: Disposable | null = null
+
+  constructor(clock: Clock, durationMs: number, ranOut: () => void) {
+    this.#clock = clock
+    this.#durationMs = durationMs
+    this.#ranOut = ranOut
+  }
+
+  begin(): void {
+    this.#hasBegun = true
+    this.setHolders(this.#holders)
+  }
+
+  setHolders(count: number): void {
+    this.#holders = count
+    if (count > 0) this[Symbol.dispose]()
+    else if (this.#hasBegun) this.#timer ??= this.#clock.after(this.#durationMs, this.#ranOut)
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]()
+    this.#timer = null
   }
 }

@@ -1,8 +1,8 @@
 import { Database, SQLiteError } from "bun:sqlite"
-import { closeSync, existsSync, openSync } from "node:fs"
+import { closeSync, existsSync, openSync, statfsSync, statSync } from "node:fs"
 import { z } from "zod"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { codeOf, isOutOfRoom, type JournalFailure } from "./journal-failure.ts"
+import { codeOf, isOutOfRoom, type JournalFailure, JournalFullError } from "./journal-failure.ts"
 import { checkVersion, migrate } from "./migrations.ts"
 
 // Nobody waits long: there is one writer, and readers only ever wait for a recovery after a crash.
@@ -34,7 +34,7 @@ export function openForWriting(path: string): Result<Database, JournalFailure> {
 }
 
 /** When the log is copied into the file, of itself and after a write. */
-export function checkpointAfter(database: Database, pages: "enough" | "never"): void {
+function checkpointAfter(database: Database, pages: "enough" | "never"): void {
   database.run(`PRAGMA wal_autocheckpoint = ${pages === "enough" ? checkpointPages : 0}`)
 }
 
@@ -96,4 +96,46 @@ function unusable(path: string, why: string): JournalFailure {
     `the journal ${path} cannot be used (${why}); ` +
     "check that it is a journal, its permissions, and that it is on a local disk"
   return { kind: "unusable", path, message }
+}
+
+/** Runs work that is written as a whole or, when it throws, not at all. */
+export type WriteTransaction = <Value>(work: () => Value) => Value
+
+export function writeTransactions(
+  database: Database,
+  path: string,
+  owner: DisposableStack,
+): WriteTransaction {
+  const begin = owner.use(database.prepare<unknown, []>("BEGIN IMMEDIATE"))
+  const commit = owner.use(database.prepare<unknown, []>("COMMIT"))
+  const rollback = owner.use(database.prepare<unknown, []>("ROLLBACK"))
+  let short = false
+
+  // Copying the log into the file makes the file grow. On a disk that was full it would take the
+  // room that was freed for the writes to come; so the log alone grows until both have room.
+  function saveRoom(save: boolean): void {
+    if (save !== short) checkpointAfter(database, save ? "never" : "enough")
+    short = save
+  }
+
+  return (work) => {
+    try {
+      begin.run()
+      const value = work()
+      commit.run()
+      if (short) saveRoom(!hasRoomForCopy(path))
+      return value
+    } catch (error) {
+      // A full disk often makes SQLite roll back by itself, and then a second time is an error.
+      if (database.inTransaction) rollback.run()
+      if (!isOutOfRoom(error)) throw error
+      saveRoom(true)
+      throw new JournalFullError(path, error)
+    }
+  }
+}
+
+function hasRoomForCopy(path: string): boolean {
+  const { bavail, bsize } = statfsSync(path)
+  return bavail * bsize > 2 * statSync(`${path}-wal`).size
 }

@@ -7,10 +7,9 @@ import { type ExecutionRecord, hasEnded } from "../../../execution/record.ts"
 import type { ExecutionEvent } from "../../../execution/state.ts"
 import { ok, type Result } from "../../../lib/result.ts"
 import type { Clock, IdempotencyEntry, Journal } from "../../keeper/ports.ts"
-import { openForWriting } from "./connection.ts"
+import { openForWriting, type WriteTransaction, writeTransactions } from "./connection.ts"
 import { isOutOfRoom, type JournalFailure } from "./journal-failure.ts"
 import { labelText, parseRecordRow, storedRecordOf } from "./stored-record.ts"
-import { type WriteTransaction, writeTransactions } from "./write-transaction.ts"
 import { prepareWriterStatements, type WriterStatements } from "./writer-statements.ts"
 
 /** The one writer. A second one on the same file is excluded by the state directory's lock. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { OutputMetrics } from "../../../../src/service/gateway/reports/output-metrics.ts"
+import { OutputMetrics } from "../../../../src/service/gateway/reports/gateway-metrics.ts"
 import { localUser } from "../../../support/callers.ts"
 import { eventsOf, StagedExecution } from "../../../support/staged-execution.ts"
 

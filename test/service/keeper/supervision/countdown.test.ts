@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { Countdown } from "../../../../src/service/keeper/supervision/countdown.ts"
+import { Countdown } from "../../../../src/service/keeper/supervision/running-clocks.ts"
 import { ManualClock } from "../../../support/manual-clock.ts"
 
 function counting(limitMs: number) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { Lease } from "../../../../src/service/keeper/supervision/lease.ts"
+import { Lease } from "../../../../src/service/keeper/supervision/steering.ts"
 import { ManualClock } from "../../../support/manual-clock.ts"
 
 function leased() {

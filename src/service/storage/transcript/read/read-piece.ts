@@ -1,6 +1,7 @@
 import type { Position, StreamName, TranscriptFacts } from "../../../../execution/record.ts"
-import { countLineEnds, lineEnd } from "../../../../lib/line-ends.ts"
+import { countLineEnds, lineEnd } from "../../../../lib/vector/line-ends.ts"
 import type { Piece, ReadPosition } from "../../../gateway/ports.ts"
+import { isSoundRecord } from "../chain.ts"
 import {
   emptyRecordHeader,
   hashBytes,
@@ -11,7 +12,6 @@ import {
 } from "../format.ts"
 import type { TranscriptFiles } from "../segment-files.ts"
 import { SegmentWindow } from "./segment-window.ts"
-import { isSoundRecord } from "./sound-record.ts"
 
 const maxPieceBytes = 64 * 1024
 // From here on a piece is long enough to leave the next record whole for the next one: lines of

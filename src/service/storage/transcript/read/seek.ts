@@ -1,11 +1,28 @@
-import type { Position, StreamName, TranscriptFacts } from "../../../../execution/record.ts"
-import { maxPayloadBytes } from "../../../../execution/record.ts"
-import { afterLineEnds, countLineEnds, lineEnd } from "../../../../lib/line-ends.ts"
+import { closeSync, readSync } from "node:fs"
+import {
+  maxPayloadBytes,
+  type Position,
+  type StreamName,
+  type TranscriptFacts,
+} from "../../../../execution/record.ts"
+import { afterLineEnds, countLineEnds, lineEnd } from "../../../../lib/vector/line-ends.ts"
 import type { ReadPosition } from "../../../gateway/ports.ts"
-import type { RecordHeader, SegmentHeader } from "../format.ts"
-import { recordFieldBytes, recordOverheadBytes } from "../format.ts"
-import { readAt, readSegmentHeader, segmentPath, type TranscriptFiles } from "../segment-files.ts"
-import { scanSegment } from "./record-scan.ts"
+import {
+  emptyRecordHeader,
+  type RecordHeader,
+  readRecordFields,
+  recordFieldBytes,
+  recordOverheadBytes,
+  type SegmentHeader,
+  segmentHeaderBytes,
+} from "../format.ts"
+import {
+  openForReading,
+  readAt,
+  readSegmentHeader,
+  segmentPath,
+  type TranscriptFiles,
+} from "../segment-files.ts"
 
 /**
  * Places found by what is there, not by a cursor. Where segments are gone or damaged the oldest
@@ -32,12 +49,8 @@ export function seekTailBytes(
   const sequence = facts.end.sequence - bytes
   if (bytes <= 0) return readPositionAt(facts.end)
   if (sequence <= facts.start.sequence) return readPositionAt(facts.start)
-  const number = lastSegment(facts, (candidate) => {
-    const header = readSegmentHeader(files, candidate)
-    return typeof header === "string" ? header === "missing" : header.sequence <= sequence
-  })
-  const segment = readSegmentHeader(files, number)
-  if (typeof segment === "string") return readPositionAt(facts.start)
+  const segment = lastSegment(files, facts, (header) => header.sequence <= sequence)
+  if (segment === null) return readPositionAt(facts.start)
   for (const { header, at } of scanSegment(files, segment, facts.end)) {
     if (header.kind === "resize" || at.sequence + header.length <= sequence) continue
     const inside = sequence - at.sequence
@@ -50,13 +63,12 @@ export function seekTailBytes(
 /** The first record at or after a time. */
 export function seekTime(files: TranscriptFiles, facts: TranscriptFacts, time: Date): ReadPosition {
   const timeMs = time.getTime()
-  const number = lastSegment(facts, (candidate) => {
-    const header = readSegmentHeader(files, candidate)
-    if (typeof header === "string") return header === "missing"
+  const found = lastSegment(files, facts, (header) => {
     for (const first of scanSegment(files, header, facts.end)) return first.header.timeMs < timeMs
     return false
   })
-  for (let segment = number; segment <= facts.end.segment; segment += 1) {
+  if (found === null) return readPositionAt(facts.start)
+  for (let segment = found.number; segment <= facts.end.segment; segment += 1) {
     const header = readSegmentHeader(files, segment)
     if (typeof header === "string") return readPositionAt(facts.start)
     for (const record of scanSegment(files, header, facts.end)) {
@@ -75,12 +87,8 @@ export function locateByte(
   stream: StreamName,
   offset: number,
 ): { sequence: number; timeMs: number } | null {
-  const number = lastSegment(facts, (candidate) => {
-    const header = readSegmentHeader(files, candidate)
-    return typeof header === "string" ? header === "missing" : header[stream].bytes <= offset
-  })
-  const segment = readSegmentHeader(files, number)
-  if (typeof segment === "string") return null
+  const segment = lastSegment(files, facts, (header) => header[stream].bytes <= offset)
+  if (segment === null) return null
   let streamBytes = segment[stream].bytes
   for (const { header, at } of scanSegment(files, segment, facts.end)) {
     if (header.kind !== stream) continue
@@ -96,12 +104,8 @@ export function locateByte(
 function afterLine(files: TranscriptFiles, facts: TranscriptFacts, line: number): ReadPosition {
   if (line <= facts.start.lines) return readPositionAt(facts.start)
   if (line > facts.end.lines) return readPositionAt(facts.end)
-  const number = lastSegment(facts, (candidate) => {
-    const header = readSegmentHeader(files, candidate)
-    return typeof header === "string" ? header === "missing" : header.lines < line
-  })
-  const segment = readSegmentHeader(files, number)
-  if (typeof segment === "string") return readPositionAt(facts.start)
+  const segment = lastSegment(files, facts, (header) => header.lines < line)
+  if (segment === null) return readPositionAt(facts.start)
   for (const { header, at } of scanSegment(files, segment, facts.end)) {
     if (at.lines + header.lines < line) continue
     const inside = afterLineEnds(readPayload(files, header, at), line - at.lines)
@@ -155,19 +159,76 @@ function readPayload(files: TranscriptFiles, header: RecordHeader, at: Position)
   return bytes
 }
 
-/** The last segment of which something holds that held of all before it; the first if of none. */
-function lastSegment(facts: TranscriptFacts, holds: (segment: number) => boolean): number {
+/**
+ * The last segment of which something holds that held of all before it; the first if of none. Null
+ * where it cannot be read.
+ */
+function lastSegment(
+  files: TranscriptFiles,
+  facts: TranscriptFacts,
+  holds: (header: SegmentHeader) => boolean,
+): SegmentHeader | null {
   let low = facts.start.segment
   let high = facts.end.segment
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (holds(middle)) low = middle
+    const header = readSegmentHeader(files, middle)
+    const isSo = typeof header === "string" ? header === "missing" : holds(header)
+    if (isSo) low = middle
     else high = middle - 1
   }
-  return low
+  const found = readSegmentHeader(files, low)
+  return typeof found === "string" ? null : found
 }
 
 function readPositionAt(position: Position): ReadPosition {
   const { segment, offset, sequence, lines } = position
   return { segment, offset, sequence, lines, inside: 0 }
+}
+
+/** A record and where it begins. Both are used again for the next one. */
+type ScannedRecord = { readonly header: RecordHeader; readonly at: Position }
+
+// Small records come many at a time; of large ones only the header is read.
+const stepBytes = 4096
+const smallRecordBytes = 1024
+
+/**
+ * The records of one segment up to a place, by their headers alone. It ends early where the headers
+ * no longer make sense: whoever reads there is told what is wrong.
+ */
+function* scanSegment(
+  files: TranscriptFiles,
+  segment: SegmentHeader,
+  end: Position,
+): Generator<ScannedRecord, void, void> {
+  const fd = openForReading(segmentPath(files, segment.number))
+  if (fd === null) return
+  try {
+    const { number, sequence, lines } = segment
+    const at = { segment: number, offset: segmentHeaderBytes, sequence, lines }
+    const limit = number === end.segment ? end.offset : Number.POSITIVE_INFINITY
+    const header = emptyRecordHeader()
+    const window = new Uint8Array(stepBytes)
+    const view = new DataView(window.buffer)
+    let windowStart = 0
+    let windowEnd = 0
+    while (at.offset < limit) {
+      if (at.offset + recordFieldBytes > windowEnd) {
+        windowStart = at.offset
+        const wanted = header.length > smallRecordBytes ? recordFieldBytes : stepBytes
+        windowEnd = windowStart + readSync(fd, window, 0, wanted, windowStart)
+        if (at.offset + recordFieldBytes > windowEnd) return
+      }
+      const isRecord = readRecordFields(view, at.offset - windowStart, header)
+      if (!isRecord || header.sequence !== at.sequence) return
+      yield { header, at }
+      at.offset += recordOverheadBytes + header.length
+      if (header.kind === "resize") continue
+      at.sequence += header.length
+      at.lines += header.lines
+    }
+  } finally {
+    closeSync(fd)
+  }
 }

@@ -1,6 +1,6 @@
 import { maxPayloadBytes } from "../../../../execution/record.ts"
 import type { Budget } from "../../../../execution/spec.ts"
-import { afterLineEnds, countLineEnds } from "../../../../lib/line-ends.ts"
+import { afterLineEnds, countLineEnds } from "../../../../lib/vector/line-ends.ts"
 
 /** What a budget means in segments: how much each may hold, and when there are too many. */
 export type Shares = {

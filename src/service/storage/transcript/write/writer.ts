@@ -9,7 +9,7 @@ import {
   type TranscriptHashes,
 } from "../../../../execution/record.ts"
 import type { Budget, TerminalSize } from "../../../../execution/spec.ts"
-import { afterLineEnds, countLineEnds } from "../../../../lib/line-ends.ts"
+import { afterLineEnds, countLineEnds } from "../../../../lib/vector/line-ends.ts"
 import type { AppendOutcome, TranscriptWriter } from "../../../keeper/ports.ts"
 import { hexOf } from "../chain.ts"
 import {

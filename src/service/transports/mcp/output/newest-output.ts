@@ -3,8 +3,8 @@ import {
   retainedBytes,
   type StreamName,
 } from "../../../../execution/record.ts"
-import { lineEnd } from "../../../../lib/line-ends.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
+import { lineEnd } from "../../../../lib/vector/line-ends.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
 import { mostReadBytes } from "./output-page.ts"

@@ -1,6 +1,6 @@
 import type { StreamName } from "../../../../execution/record.ts"
-import { lineEnd } from "../../../../lib/line-ends.ts"
 import type { LinePattern, LineScan } from "../../../../lib/pattern/line-pattern.ts"
+import { lineEnd } from "../../../../lib/vector/line-ends.ts"
 import type { McpScope } from "../ports.ts"
 
 /** Bytes of one stream, and the cursor before them. */

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { type Interpreter, interpretersOf } from "../../src/execution/shebang.ts"
+import {
+  type Interpreter,
+  interpretersOf,
+} from "../../../../src/service/os/programs/program-files.ts"
 
 const read = (text: string) => interpretersOf(new TextEncoder().encode(text))
 const path = (absolute: string): Interpreter => ({ kind: "path", path: absolute })

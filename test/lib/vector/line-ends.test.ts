@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { afterLineEnds, countLineEnds } from "../../src/lib/line-ends.ts"
+import { afterLineEnds, countLineEnds } from "../../../src/lib/vector/line-ends.ts"
 
 function naiveCount(bytes: Uint8Array): number {
   return bytes.filter((byte) => byte === 0x0a).length
