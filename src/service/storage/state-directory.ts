@@ -24,6 +24,7 @@ export type StateDirectory = Disposable & {
   /** Holds the lock: who has it open holds the directory. */
   lockFd: number
   freeBytes(): number
+  /** Of the disk that the directory is on. */
   space(): { freeBytes: number; sizeBytes: number }
   /** Gives the space held in reserve back, so that what must be written can be. */
   dropBallast(): void
@@ -61,7 +62,7 @@ export function openStateDirectory(
         "End that one with `cc-executor stop`, or choose another directory with --state-dir.",
     )
   }
-  const directory = new LockedDirectory(paths, lockFd, ballastBytes)
+  const directory = lockedDirectory(paths, lockFd, ballastBytes)
   // A lock that was handed over belongs to whoever goes on, which may be the program before this.
   const giveUp = () => handedLockFd === null && directory[Symbol.dispose]()
   try {
@@ -83,64 +84,43 @@ export function openStateDirectory(
   return ok(directory)
 }
 
-class LockedDirectory implements StateDirectory {
-  readonly path: string
-  readonly paths: StatePaths
-  readonly lockFd: number
-  readonly #ballastBytes: number
-
-  constructor(paths: StatePaths, lockFd: number, ballastBytes: number) {
-    this.path = paths.directory
-    this.paths = paths
-    this.lockFd = lockFd
-    this.#ballastBytes = ballastBytes
-  }
-
-  freeBytes(): number {
-    return this.space().freeBytes
-  }
-
-  /** Of the disk that the directory is on. */
-  space(): { freeBytes: number; sizeBytes: number } {
-    const { bavail, blocks, bsize } = statfsSync(this.path)
+function lockedDirectory(paths: StatePaths, lockFd: number, ballastBytes: number): StateDirectory {
+  const { directory: path, ballast, socket } = paths
+  const space = () => {
+    const { bavail, blocks, bsize } = statfsSync(path)
     return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
   }
-
-  dropBallast(): void {
-    rmSync(this.paths.ballast, { force: true })
-  }
-
-  restoreBallast(): void {
-    const isSpacious = this.freeBytes() >= this.#ballastBytes * 2
-    if (isSpacious) this.#holdBallast(this.#ballastBytes)
-  }
-
-  retakeBallast(): void {
-    this.#holdBallast(Math.min(this.#ballastBytes, this.freeBytes()))
-  }
-
-  #holdBallast(bytes: number): void {
-    const held = statSync(this.paths.ballast, { throwIfNoEntry: false })?.size ?? 0
-    if (held >= bytes) return
-    try {
-      // Zeros that are written hold the space; a hole would not.
-      writeFileSync(this.paths.ballast, new Uint8Array(bytes), { mode: 0o600 })
-    } catch (error) {
-      if (!isOutOfSpace(error)) throw error // somebody else took the space: what is held is held
-    }
-  }
-
-  [Symbol.dispose](): void {
-    // The socket's file is the gateway's; should that have been killed, it is still ours to tidy.
-    rmSync(this.paths.socket, { force: true })
-    // The lock's file stays: whoever waits for it may have it open already.
-    ftruncateSync(this.lockFd, 0)
-    closeSync(this.lockFd)
+  const freeBytes = () => space().freeBytes
+  return {
+    path,
+    paths,
+    lockFd,
+    freeBytes,
+    space,
+    dropBallast: () => rmSync(ballast, { force: true }),
+    restoreBallast() {
+      if (freeBytes() >= ballastBytes * 2) holdBallast(ballast, ballastBytes)
+    },
+    retakeBallast: () => holdBallast(ballast, Math.min(ballastBytes, freeBytes())),
+    [Symbol.dispose]() {
+      // The socket's file is the gateway's; should that have been killed, it is ours to tidy.
+      rmSync(socket, { force: true })
+      // The lock's file stays: whoever waits for it may have it open already.
+      ftruncateSync(lockFd, 0)
+      closeSync(lockFd)
+    },
   }
 }
 
-function isOutOfSpace(error: unknown): boolean {
-  return isErrno(error, "ENOSPC", "EDQUOT")
+function holdBallast(path: string, bytes: number): void {
+  const held = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (held >= bytes) return
+  try {
+    // Zeros that are written hold the space; a hole would not.
+    writeFileSync(path, new Uint8Array(bytes), { mode: 0o600 })
+  } catch (error) {
+    if (!isErrno(error, "ENOSPC", "EDQUOT")) throw error // somebody else took it: held is held
+  }
 }
 
 function holder(lockPath: string): string {

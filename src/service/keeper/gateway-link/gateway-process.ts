@@ -2,10 +2,8 @@ import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { failure } from "../../../protocol/failure.ts"
 import { GatewayMessage, type GatewaySettings } from "../../../protocol/ipc.ts"
-import type { Keeper } from "../keeper.ts"
 import type { Clock, Gateway, StartGateway } from "../ports.ts"
-import type { KeeperMetrics, RestartReason } from "../reports/keeper-metrics.ts"
-import type { GatewayUpdates } from "./gateway-updates.ts"
+import type { RestartReason } from "../reports/keeper-metrics.ts"
 import { type Answerers, answerRequest } from "./requests.ts"
 
 export type CannotListen = { code: string; message: string }
@@ -18,17 +16,17 @@ const longestBackOffMs = 30_000
 const flushTimeoutMs = 500
 const farewellMs = 2000
 
+export type GatewayProcessOptions = Answerers & {
+  start: StartGateway
+  settings: GatewaySettings
+  clock: Clock
+  log: Log
+  onStarted: (pid: number | null) => void
+}
+
 /** Starts the gateway, answers it, and starts it again whenever it dies. */
 export class GatewayProcess {
-  readonly #start: StartGateway
-  readonly #settings: GatewaySettings
-  readonly #answerers: Answerers
-  readonly #keeper: Keeper
-  readonly #updates: GatewayUpdates
-  readonly #metrics: KeeperMetrics
-  readonly #clock: Clock
-  readonly #log: Log
-  readonly #onStarted: (pid: number | null) => void
+  readonly #options: GatewayProcessOptions
   readonly #firstAnswer = Promise.withResolvers<Result<number | null, CannotListen>>()
   #gateway: Gateway | null = null
   #heartbeat: Disposable | null = null
@@ -41,24 +39,8 @@ export class GatewayProcess {
   #isDraining = false
   #connections = 0
 
-  constructor(
-    options: Answerers & {
-      start: StartGateway
-      settings: GatewaySettings
-      clock: Clock
-      log: Log
-      onStarted: (pid: number | null) => void
-    },
-  ) {
-    this.#start = options.start
-    this.#settings = options.settings
-    this.#answerers = options
-    this.#keeper = options.keeper
-    this.#updates = options.updates
-    this.#metrics = options.metrics
-    this.#clock = options.clock
-    this.#log = options.log
-    this.#onStarted = options.onStarted
+  constructor(options: GatewayProcessOptions) {
+    this.#options = options
   }
 
   /** Clients connected when it was last heard. */
@@ -68,7 +50,7 @@ export class GatewayProcess {
 
   /** Whether it dies so often that it is not started again at once. */
   get isUnstable(): boolean {
-    const nowMs = this.#clock.monotonicMs()
+    const nowMs = this.#options.clock.monotonicMs()
     const lately = this.#restarts.filter((atMs) => nowMs - atMs < restartWindowMs)
     return lately.length > restartsAtOnce
   }
@@ -92,20 +74,20 @@ export class GatewayProcess {
     if (gateway === null) return
     // What ended last is told before there is nobody left to tell it.
     const { promise: isLate, resolve } = Promise.withResolvers<void>()
-    using _timeout = this.#clock.after(flushTimeoutMs, resolve)
-    await Promise.race([this.#updates.flushed(), isLate])
+    using _timeout = this.#options.clock.after(flushTimeoutMs, resolve)
+    await Promise.race([this.#options.updates.flushed(), isLate])
     gateway.kill("SIGTERM")
-    using _deadline = this.#clock.after(farewellMs, () => gateway.kill("SIGKILL"))
+    using _deadline = this.#options.clock.after(farewellMs, () => gateway.kill("SIGKILL"))
     await gateway.exited
   }
 
   #launch(): void {
-    const gateway = this.#start((message) => this.#receive(gateway, message))
+    const gateway = this.#options.start((message) => this.#receive(gateway, message))
     this.#gateway = gateway
     this.#unansweredBeats = 0
-    this.#onStarted(gateway.pid)
-    this.#updates.connect((updates) => gateway.send(updates))
-    gateway.send({ kind: "configure", settings: this.#settings })
+    this.#options.onStarted(gateway.pid)
+    this.#options.updates.connect((updates) => gateway.send(updates))
+    gateway.send({ kind: "configure", settings: this.#options.settings })
     this.#beat()
     void gateway.exited.then((how) => this.#ended(gateway, how))
   }
@@ -116,7 +98,7 @@ export class GatewayProcess {
     const read = GatewayMessage.safeParse(raw)
     if (!read.success) {
       // A gateway that talks nonsense is broken; the keeper must not be.
-      this.#log.error({ err: read.error }, "gateway sent an invalid message; killing it")
+      this.#options.log.error({ err: read.error }, "gateway sent an invalid message; killing it")
       this.#fault = "not-understood"
       from.kill("SIGKILL")
       return
@@ -125,19 +107,22 @@ export class GatewayProcess {
     switch (message.kind) {
       case "listening":
         // A port that was chosen for us stays the same when the gateway comes back.
-        if (message.port !== null) this.#settings.listen.port = message.port
-        this.#log.info({ gatewayPid: from.pid, port: message.port }, "gateway listening")
+        if (message.port !== null) this.#options.settings.listen.port = message.port
+        this.#options.log.info({ gatewayPid: from.pid, port: message.port }, "gateway listening")
         this.#firstAnswer.resolve(ok(message.port))
         return
       case "cannot-listen":
-        this.#log.error({ code: message.code, reason: message.message }, "gateway cannot listen")
+        this.#options.log.error(
+          { code: message.code, reason: message.message },
+          "gateway cannot listen",
+        )
         this.#firstAnswer.resolve(fail(message))
         return
       case "request":
         this.#answer(from, message.id, message.method, message.params)
         return
       case "updates-received":
-        this.#updates.acknowledged()
+        this.#options.updates.acknowledged()
         return
       case "pong":
         this.#connections = message.connections
@@ -153,12 +138,12 @@ export class GatewayProcess {
           : { kind: "refusal", id, failure: outcome.failure },
       )
     const broke = (error: unknown) => {
-      this.#log.error({ err: error, method }, "request failed in the keeper")
+      this.#options.log.error({ err: error, method }, "request failed in the keeper")
       const message = `The keeper failed while handling ${method}. See the log of the service.`
       send(fail(failure("INTERNAL", message)))
     }
     try {
-      const outcome = answerRequest(method, params, this.#answerers)
+      const outcome = answerRequest(method, params, this.#options)
       if (outcome instanceof Promise) outcome.then(send, broke)
       else send(outcome)
     } catch (error) {
@@ -168,11 +153,11 @@ export class GatewayProcess {
 
   #beat(): void {
     this.#heartbeat?.[Symbol.dispose]()
-    this.#heartbeat = this.#clock.after(heartbeatMs, () => {
+    this.#heartbeat = this.#options.clock.after(heartbeatMs, () => {
       // Beats are counted, not time: after a pause of this very process, time says nothing of it.
       if (this.#unansweredBeats >= mostUnansweredBeats) {
         const silentMs = this.#unansweredBeats * heartbeatMs
-        this.#log.error({ silentMs }, "gateway hangs; killing it")
+        this.#options.log.error({ silentMs }, "gateway hangs; killing it")
         this.#fault = "hung"
         this.#gateway?.kill("SIGKILL")
         return
@@ -192,23 +177,26 @@ export class GatewayProcess {
     this.#gateway = null
     this.#connections = 0
     this.#heartbeat?.[Symbol.dispose]()
-    this.#updates.disconnect()
-    this.#keeper.forgetDrivers()
-    this.#onStarted(null)
+    this.#options.updates.disconnect()
+    this.#options.keeper.forgetDrivers()
+    this.#options.onStarted(null)
     const message = `The gateway ended (${how}) before it could listen.`
     this.#firstAnswer.resolve(fail({ code: "EGATEWAY", message }))
     if (this.#isEnding) return
 
-    this.#metrics.gatewayRestarted(this.#fault)
+    this.#options.metrics.gatewayRestarted(this.#fault)
     this.#fault = "ended"
     const delayMs = this.#nextDelayMs()
-    this.#log.warn({ gatewayPid: gateway.pid, how, delayMs }, "gateway ended; restarting it")
-    this.#heartbeat = this.#clock.after(delayMs, () => this.#launch())
+    this.#options.log.warn(
+      { gatewayPid: gateway.pid, how, delayMs },
+      "gateway ended; restarting it",
+    )
+    this.#heartbeat = this.#options.clock.after(delayMs, () => this.#launch())
   }
 
   /** The first five in a minute at once, then ever slower: a crash loop must not eat the CPU. */
   #nextDelayMs(): number {
-    const nowMs = this.#clock.monotonicMs()
+    const nowMs = this.#options.clock.monotonicMs()
     this.#restarts = this.#restarts.filter((atMs) => nowMs - atMs < restartWindowMs)
     this.#restarts.push(nowMs)
     if (this.#restarts.length <= restartsAtOnce) {

@@ -11,7 +11,7 @@ import type { ParamsOf } from "../../../protocol/methods.ts"
 import { readTlsMaterial } from "../../gateway/listen/tls-material.ts"
 import { type Plan, planExecution } from "../starting/plan.ts"
 import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.ts"
-import { redactionOf, tlsFiles } from "./settings.ts"
+import { redactionOf, requestDefaults, tlsFiles } from "./settings.ts"
 
 /** What a service with this configuration would do with a request; a failure is why it has none. */
 export function decide(
@@ -53,9 +53,7 @@ function planned(
   }
   const settings = {
     ...rules,
-    budget: { bytes: config.budgetBytes, lines: config.budgetLines, policy: config.budgetPolicy },
-    wallTimeoutMs: config.wallTimeoutMs,
-    idleTimeoutMs: config.idleTimeoutMs,
+    ...requestDefaults(config),
     // How much is another question: this one is asked without a machine that would hold it.
     limits: { memoryBytes: null, cpus: null, pids: null },
     holders: heldByNothing,

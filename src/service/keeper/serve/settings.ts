@@ -28,32 +28,33 @@ export function keeperSettings(
   rules: () => LaunchRules,
   containment: Containment,
 ): KeeperSettings {
+  const { graceMs, lingerMs, disconnectLeaseMs, throttleBytesPerSecond } = config
+  const limits = {
+    limits: limitsOf(config),
+    holders: containment.holders,
+    maxWallTimeoutMs: config.maxWallTimeoutMs ?? Infinity,
+    maxOutputBytes: config.maxOutputBytes ?? Infinity,
+    retainBytesPerPrincipal: config.retainBytesPerPrincipal,
+  }
   return {
-    maxExecutions: config.maxExecutions,
-    maxQueue: config.maxQueue,
-    maxExecutionsPerPrincipal: config.maxExecutionsPerPrincipal,
-    maxQueuePerPrincipal: config.maxQueuePerPrincipal,
-    startsPerMinute: config.startsPerMinute,
+    ...config,
     ...diskSettings(config),
-    plan: () => ({
-      ...rules(),
-      budget: { bytes: config.budgetBytes, lines: config.budgetLines, policy: config.budgetPolicy },
-      wallTimeoutMs: config.wallTimeoutMs,
-      idleTimeoutMs: config.idleTimeoutMs,
-      limits: limitsOf(config),
-      holders: containment.holders,
-      maxWallTimeoutMs: config.maxWallTimeoutMs ?? Infinity,
-      maxOutputBytes: config.maxOutputBytes ?? Infinity,
-      retainBytesPerPrincipal: config.retainBytesPerPrincipal,
-    }),
+    plan: () => ({ ...rules(), ...requestDefaults(config), ...limits }),
     supervision: {
-      graceMs: config.graceMs,
+      graceMs,
       killLimitMs,
-      lingerMs: config.lingerMs,
-      disconnectLeaseMs: config.disconnectLeaseMs,
-      throttleBytesPerSecond: config.throttleBytesPerSecond ?? Infinity,
+      lingerMs,
+      disconnectLeaseMs,
+      throttleBytesPerSecond: throttleBytesPerSecond ?? Infinity,
     },
   }
+}
+
+/** What holds where a request says nothing of it. */
+export function requestDefaults(config: Config) {
+  const { budgetBytes: bytes, budgetLines: lines, budgetPolicy: policy } = config
+  const { wallTimeoutMs, idleTimeoutMs } = config
+  return { budget: { bytes, lines, policy }, wallTimeoutMs, idleTimeoutMs }
 }
 
 /** Why the service cannot hold executions to what it is configured for; null when it can. */
@@ -73,11 +74,8 @@ function limitsOf(config: Config): ResourceLimits {
   }
 }
 
-function diskSettings(config: Config): DiskSettings {
-  return {
-    maxDiskBytes: config.maxDiskBytes ?? Infinity,
-    retainBytesPerPrincipal: config.retainBytesPerPrincipal,
-  }
+function diskSettings({ maxDiskBytes, retainBytesPerPrincipal }: Config): DiskSettings {
+  return { maxDiskBytes: maxDiskBytes ?? Infinity, retainBytesPerPrincipal }
 }
 
 export function retentionSettings(config: Config): RetentionSettings {

@@ -99,6 +99,7 @@ function handoverOf(
   { upgrade }: UpgradeRequest,
   executions: HandedExecutions,
 ): Handover {
+  const { mode, why, cgroupBase, holders } = machine.containment
   return {
     format: handoverFormat,
     version: options.version,
@@ -108,7 +109,8 @@ function handoverOf(
     port: port(),
     lockFd: record.state.lockFd,
     redaction: record.redaction?.fingerprint ?? null,
-    containment: machine.containment.handOver(),
+    // Executions stay where they are.
+    containment: { mode, why, cgroupBase, holders, forest: machine.forest.handOver() },
     endSignal: endSignal(),
     ...executions,
   }

@@ -48,8 +48,6 @@ export interface Containment extends Disposable {
   enclose(id: ExecutionId, limits: ResourceLimits): Enclosure
   /** The enclosure of one whose processes are there already, with those whom a thaw has to wake. */
   reenter(id: ExecutionId, frozen: readonly ProcessIdentity[]): Enclosure
-  /** For the program that takes this process over: executions stay where they are. */
-  handOver(): HandedContainment
 }
 
 export function chooseContainment(
@@ -61,7 +59,7 @@ export function chooseContainment(
   const rlimits = rlimitHolders(childrenUid)
   if (wanted === "best-effort") return ok(bestEffort(forest, "it was asked for", rlimits))
   const base = openCgroupBase(instance)
-  if (base.ok) return ok(byCgroup(base.value, cgroupHolders(base.value, rlimits), forest))
+  if (base.ok) return ok(byCgroup(base.value, cgroupHolders(base.value, rlimits)))
   if (wanted === "auto") return ok(bestEffort(forest, base.failure, rlimits))
   return fail(`containment "cgroup" was requested, but ${base.failure}`)
 }
@@ -80,10 +78,10 @@ export function resumeContainment(handed: HandedContainment, forest: Forest): Co
   const { mode, cgroupBase, holders, why } = handed
   if (mode === "best-effort" || cgroupBase === null) return bestEffort(forest, why ?? "", holders)
   const enforceable = new Set(limitNames.filter((name) => holders[name] === "cgroup"))
-  return byCgroup({ path: cgroupBase, enforceable }, holders, forest)
+  return byCgroup({ path: cgroupBase, enforceable }, holders)
 }
 
-function byCgroup(base: CgroupBase, holders: LimitsHeldBy, forest: Forest): Containment {
+function byCgroup(base: CgroupBase, holders: LimitsHeldBy): Containment {
   return {
     mode: "cgroup",
     holders,
@@ -91,13 +89,6 @@ function byCgroup(base: CgroupBase, holders: LimitsHeldBy, forest: Forest): Cont
     why: null,
     enclose: (id, limits) => cgroupEnclosure(makeCgroup(base, id, limits)),
     reenter: (id) => cgroupEnclosure(cgroupOf(base, id)),
-    handOver: () => ({
-      mode: "cgroup",
-      why: null,
-      cgroupBase: base.path,
-      holders,
-      forest: forest.handOver(),
-    }),
     // A survivor's cgroup, or the one we sit in ourselves, stays: the next start sweeps it.
     [Symbol.dispose]: () => void removeEmptyCgroups(base.path),
   }
@@ -136,13 +127,6 @@ function bestEffort(forest: Forest, why: string, holders: LimitsHeldBy): Contain
       }),
     // The forest was handed over with all its trees.
     reenter: (id, frozen) => enclosure(id, () => new BestEffortTree(id, forest, frozen)),
-    handOver: () => ({
-      mode: "best-effort",
-      why,
-      cgroupBase: null,
-      holders,
-      forest: forest.handOver(),
-    }),
     [Symbol.dispose]() {},
   }
 }
