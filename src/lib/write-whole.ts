@@ -1,4 +1,12 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs"
 import { dirname } from "node:path"
 
 /**
@@ -18,6 +26,17 @@ export function writeWhole(
     synced(openSync(dirname(path), "r"), () => undefined)
   } catch (error) {
     rmSync(draft, { force: true })
+    throw error
+  }
+}
+
+/** Appends to a file of that size, whole or not at all: the disk may fill up inside a line. */
+export function appendWhole(file: number, bytes: Uint8Array, size: number): void {
+  let written = 0
+  try {
+    while (written < bytes.length) written += writeSync(file, bytes, written)
+  } catch (error) {
+    if (written > 0) ftruncateSync(file, size)
     throw error
   }
 }

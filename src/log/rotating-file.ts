@@ -1,6 +1,7 @@
 import * as fs from "node:fs"
 import { dirname } from "node:path"
 import { fail, ok, type Result } from "../lib/result.ts"
+import { appendWhole } from "../lib/write-whole.ts"
 import { type LogDestination, lossCounter, reasonOf } from "./destination.ts"
 
 export type LogFileOptions = {
@@ -39,7 +40,8 @@ export function openRotatingFile(given: LogFileOptions): Result<LogDestination, 
       const bytes = Buffer.from(line)
       try {
         file = fileWithRoom(file, bytes.length, options)
-        appendWhole(file, bytes)
+        // Half a line would spoil the next one too.
+        appendWhole(file, bytes, fs.fstatSync(file).size)
       } catch (error) {
         // Whatever it is: a log that cannot be written is no reason to end an execution.
         countLoss({ lostLines: worth, reason: reasonOf(error) })
@@ -95,16 +97,4 @@ function firstFree(path: string, keep: number): number {
   let number = 1
   while (number < keep && fs.existsSync(`${path}.${number}`)) number += 1
   return number
-}
-
-/** The disk may fill up in the middle of a line, and half a line would spoil the next one too. */
-function appendWhole(file: number, bytes: Buffer): void {
-  const { size } = fs.fstatSync(file)
-  let written = 0
-  try {
-    while (written < bytes.length) written += fs.writeSync(file, bytes, written)
-  } catch (error) {
-    if (written > 0) fs.ftruncateSync(file, size)
-    throw error
-  }
 }

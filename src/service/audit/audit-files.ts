@@ -1,6 +1,7 @@
-import { closeSync, openSync, readdirSync, readSync } from "node:fs"
+import { readdirSync, readSync } from "node:fs"
 import { join } from "node:path"
 import { isErrno } from "../../lib/errno.ts"
+import { openFile } from "../../lib/open-file.ts"
 import { type ReadLine, readLine, splitLines } from "./chain.ts"
 
 /** `audit/00000007.jsonl` is the seventh file of its directory. */
@@ -41,15 +42,11 @@ export function auditFiles(directory: string): AuditFile[] {
 
 /** The first line, null when it cannot be understood. */
 export function firstLine(file: AuditFile): ReadLine | null {
-  const fd = openSync(file.path, "r")
-  try {
-    const bytes = Buffer.alloc(mostLineBytes)
-    const length = readSync(fd, bytes, 0, bytes.length, 0)
-    const [line] = splitLines(bytes.subarray(0, length)).lines
-    return line === undefined ? null : readLine(line)
-  } finally {
-    closeSync(fd)
-  }
+  using opened = openFile(file.path, "r")
+  const bytes = Buffer.alloc(mostLineBytes)
+  const length = readSync(opened.fd, bytes, 0, bytes.length, 0)
+  const [line] = splitLines(bytes.subarray(0, length)).lines
+  return line === undefined ? null : readLine(line)
 }
 
 function digitsOf(ordinal: number): string {

@@ -2,6 +2,7 @@ import * as fs from "node:fs"
 import { errnoOf, messageOf } from "../../lib/errno.ts"
 import type { Log } from "../../lib/log.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
+import { appendWhole } from "../../lib/write-whole.ts"
 import { type AuditNote, FileBegan } from "../../protocol/audit-entry.ts"
 import type { Audit, Clock } from "../keeper/ports.ts"
 import { type AuditFile, auditFile, auditFiles, firstLine } from "./audit-files.ts"
@@ -121,7 +122,7 @@ export class AuditLog implements Audit, Disposable {
       current = this.#beginFile(time)
       ;({ bytes, link } = encode(this.#link, notes, time))
     }
-    writeWhole(current, bytes)
+    append(current, bytes)
     this.#counts.lines += notes.length
     this.#link = link
     this.#isDirty = true
@@ -140,7 +141,7 @@ export class AuditLog implements Audit, Disposable {
     const { bytes, link } = encode(this.#link, [beginning], time)
     const next = { file, fd: fs.openSync(file.path, "ax", 0o600), size: 0 }
     try {
-      writeWhole(next, bytes)
+      append(next, bytes)
       this.#counts.lines += 1
     } catch (error) {
       fs.closeSync(next.fd)
@@ -204,15 +205,8 @@ function encode(after: Link, notes: readonly AuditNote[], time: string) {
   return { bytes: Buffer.from(text), link }
 }
 
-/** The disk may fill up in the middle of a line: then nothing of it stays. */
-function writeWhole(current: Current, bytes: Uint8Array): void {
-  let written = 0
-  try {
-    while (written < bytes.length) written += fs.writeSync(current.fd, bytes, written)
-  } catch (error) {
-    if (written > 0) fs.ftruncateSync(current.fd, current.size)
-    throw error
-  }
+function append(current: Current, bytes: Uint8Array): void {
+  appendWhole(current.fd, bytes, current.size)
   current.size += bytes.length
 }
 

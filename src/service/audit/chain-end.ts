@@ -1,13 +1,5 @@
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-} from "node:fs"
+import { existsSync, fstatSync, ftruncateSync, readSync, renameSync, rmSync } from "node:fs"
+import { openFile } from "../../lib/open-file.ts"
 import { lineEnd } from "../../lib/vector/line-ends.ts"
 import {
   type AuditFile,
@@ -55,16 +47,13 @@ type Found = {
 }
 
 function cutUnsound(file: AuditFile): Found {
-  const fd = openSync(file.path, "r+")
-  try {
-    const { size } = fstatSync(fd)
-    const last = lastSound(fd, size)
-    if (last === null) return { link: null, cutBytes: size, isBegun: isBeginning(fd, size) }
-    if (last.end < size) ftruncateSync(fd, last.end)
-    return { link: last.link, cutBytes: size - last.end, isBegun: true }
-  } finally {
-    closeSync(fd)
-  }
+  using opened = openFile(file.path, "r+")
+  const { fd } = opened
+  const { size } = fstatSync(fd)
+  const last = lastSound(fd, size)
+  if (last === null) return { link: null, cutBytes: size, isBegun: isBeginning(fd, size) }
+  if (last.end < size) ftruncateSync(fd, last.end)
+  return { link: last.link, cutBytes: size - last.end, isBegun: true }
 }
 
 type Sound = { link: Link; end: number }

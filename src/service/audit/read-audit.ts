@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs"
+import { readSync, statSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
+import { openFile } from "../../lib/open-file.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
 import { lineEnd } from "../../lib/vector/line-ends.ts"
 import { AuditEntry } from "../../protocol/audit-entry.ts"
@@ -128,13 +129,9 @@ function textOf(bytes: Uint8Array): AuditText {
 /** A service that is running may remove its oldest file at any moment. */
 function readUnlessRemoved(file: AuditFile, from: number, to = sizeOf(file)): Uint8Array {
   try {
-    const fd = openSync(file.path, "r")
-    try {
-      const bytes = Buffer.alloc(Math.max(0, to - from))
-      return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, from))
-    } finally {
-      closeSync(fd)
-    }
+    using opened = openFile(file.path, "r")
+    const bytes = Buffer.alloc(Math.max(0, to - from))
+    return bytes.subarray(0, readSync(opened.fd, bytes, 0, bytes.length, from))
   } catch (error) {
     if (!isErrno(error, "ENOENT")) throw error
     return new Uint8Array()

@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs"
+import { constants, fstatSync, readFileSync } from "node:fs"
 import type { Scope } from "../../../execution/scope.ts"
 import { errnoOf } from "../../../lib/errno.ts"
+import { openFile } from "../../../lib/open-file.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { readToken, secretHash } from "./token.ts"
 import type { TokenEntry } from "./token-entry.ts"
@@ -30,12 +31,8 @@ export function readAcceptedTokens(
 ): Result<TokenEntry[], TokenFileFailure> {
   const { path } = accepted
   try {
-    const file = openSync(path, readFlags)
-    try {
-      return readOpened(file, accepted)
-    } finally {
-      closeSync(file)
-    }
+    using file = openFile(path, readFlags)
+    return readOpened(file.fd, accepted)
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === null) throw error

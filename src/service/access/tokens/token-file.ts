@@ -1,16 +1,8 @@
-import {
-  closeSync,
-  constants,
-  fchownSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs"
+import { constants, fchownSync, fstatSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { z } from "zod"
 import { errnoOf, isErrno } from "../../../lib/errno.ts"
+import { openFile } from "../../../lib/open-file.ts"
 import { tryParseJson } from "../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { writeWhole } from "../../../lib/write-whole.ts"
@@ -33,12 +25,8 @@ const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 /** No file is no tokens. One that cannot be trusted or understood is a failure, never "none". */
 export function readTokenFile(path: string): Result<TokenEntry[], TokenFileFailure> {
   try {
-    const file = openSync(path, readFlags)
-    try {
-      return readOpened(file, path)
-    } finally {
-      closeSync(file)
-    }
+    using file = openFile(path, readFlags)
+    return readOpened(file.fd, path)
   } catch (error) {
     if (isErrno(error, "ENOENT")) return ok([])
     const errno = errnoOf(error)

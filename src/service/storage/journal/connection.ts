@@ -1,4 +1,4 @@
-import { Database, SQLiteError } from "bun:sqlite"
+import { Database, SQLiteError, type SQLQueryBindings } from "bun:sqlite"
 import { closeSync, existsSync, openSync, statfsSync, statSync } from "node:fs"
 import { z } from "zod"
 import { fail, ok, type Result } from "../../../lib/result.ts"
@@ -31,6 +31,15 @@ export function openForWriting(path: string): Result<Database, JournalFailure> {
     opened.move()
     return ok(database)
   })
+}
+
+/**
+ * Prepares statements once; the owner finalizes them. One that is left open keeps the connection
+ * open too, and with it the log beside the file.
+ */
+export function preparing(database: Database, owner: DisposableStack) {
+  return <Bindings extends SQLQueryBindings[]>(sql: string) =>
+    owner.use(database.prepare<unknown, Bindings>(sql))
 }
 
 /** When the log is copied into the file, of itself and after a write. */

@@ -1,4 +1,4 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite"
+import type { Database } from "bun:sqlite"
 import { z } from "zod"
 import { ExecutionId } from "../../../execution/id.ts"
 import type { SignedReceipt } from "../../../execution/receipt.ts"
@@ -6,7 +6,7 @@ import type { ExecutionRecord, Owned } from "../../../execution/record.ts"
 import { StateKind } from "../../../execution/state.ts"
 import { ok, type Result } from "../../../lib/result.ts"
 import type { JournalReader, ListPage, Looks, Viewer } from "../../gateway/ports.ts"
-import { openForReading } from "./connection.ts"
+import { openForReading, preparing } from "./connection.ts"
 import type { JournalFailure } from "./journal-failure.ts"
 import { ListQuery } from "./list-query.ts"
 import { parseReceiptRow, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
@@ -88,10 +88,7 @@ class SqliteJournalReader implements JournalReader, Disposable {
 }
 
 export function prepareReaderStatements(database: Database, owner: DisposableStack) {
-  function prepare<Bindings extends SQLQueryBindings[]>(sql: string) {
-    return owner.use(database.prepare<unknown, Bindings>(sql))
-  }
-
+  const prepare = preparing(database, owner)
   return {
     find: prepare<[string]>(`SELECT ${recordColumns} FROM ${recordTables} WHERE e.id = ?`),
     withPrefix: prepare<[string, string, number]>(

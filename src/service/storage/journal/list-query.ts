@@ -1,6 +1,7 @@
 import type { Database, Statement } from "bun:sqlite"
 import { z } from "zod"
 import type { JournalReader, ListPage, Looks, Viewer } from "../../gateway/ports.ts"
+import { preparing } from "./connection.ts"
 import {
   hasAllLabels,
   labelText,
@@ -53,10 +54,7 @@ type ListBindings = {
 export class ListQuery {
   readonly #path: string
   readonly #visible: VisibleExecutions
-  readonly #newest: Statement<unknown, [ListBindings]>
-  readonly #live: Statement<unknown, [ListBindings]>
-  readonly #labelled: Statement<unknown, [ListBindings]>
-  readonly #countLabel: Statement<unknown, [string]>
+  readonly #statements
 
   constructor(
     database: Database,
@@ -66,10 +64,13 @@ export class ListQuery {
   ) {
     this.#path = path
     this.#visible = visible
-    this.#newest = owner.use(database.prepare(listSql.newest))
-    this.#live = owner.use(database.prepare(listSql.live))
-    this.#labelled = owner.use(database.prepare(listSql.labelled))
-    this.#countLabel = owner.use(database.prepare(listSql.countLabel))
+    const prepare = preparing(database, owner)
+    this.#statements = {
+      newest: prepare<[ListBindings]>(listSql.newest),
+      live: prepare<[ListBindings]>(listSql.live),
+      labelled: prepare<[ListBindings]>(listSql.labelled),
+      countLabel: prepare<[string]>(listSql.countLabel),
+    }
   }
 
   page(filter: ListFilter, viewer: Viewer | null, looks: Looks): ListPage | null {
@@ -102,8 +103,8 @@ export class ListQuery {
   }
 
   #statementFor({ state, label }: ListBindings): Statement<unknown, [ListBindings]> {
-    if (isLive(state)) return this.#live
-    return label === null ? this.#newest : this.#labelled
+    if (isLive(state)) return this.#statements.live
+    return label === null ? this.#statements.newest : this.#statements.labelled
   }
 
   #rarest(labels: readonly string[]): CountedLabel | null {
@@ -113,7 +114,7 @@ export class ListQuery {
   }
 
   #countOf(label: string): number {
-    return z.object({ count: z.int() }).parse(this.#countLabel.get(label)).count
+    return z.object({ count: z.int() }).parse(this.#statements.countLabel.get(label)).count
   }
 }
 

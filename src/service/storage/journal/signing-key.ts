@@ -5,7 +5,8 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from "node:crypto"
-import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs"
+import { fstatSync, readFileSync, writeFileSync } from "node:fs"
+import { openFile } from "../../../lib/open-file.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { writeWhole } from "../../../lib/write-whole.ts"
 import { statePathsIn } from "../state-paths.ts"
@@ -50,14 +51,10 @@ export function keyIdOf(publicKey: KeyObject): string {
 }
 
 function load(path: string): Result<SigningKey, SigningKeyFailure> {
-  const file = openSync(path, "r")
-  try {
-    // Asked of the open file: a path could lead to another one by the time it is read.
-    if ((fstatSync(file).mode & 0o077) !== 0) return fail(exposed(path))
-    return parse(readFileSync(file, "utf8"), path)
-  } finally {
-    closeSync(file)
-  }
+  using file = openFile(path, "r")
+  // Asked of the open file: a path could lead to another one by the time it is read.
+  if ((fstatSync(file.fd).mode & 0o077) !== 0) return fail(exposed(path))
+  return parse(readFileSync(file.fd, "utf8"), path)
 }
 
 function parse(pem: string, path: string): Result<SigningKey, SigningKeyFailure> {

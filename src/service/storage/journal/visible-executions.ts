@@ -1,8 +1,9 @@
-import type { Database, Statement } from "bun:sqlite"
+import type { Database } from "bun:sqlite"
 import { z } from "zod"
 import { ExecutionId } from "../../../execution/id.ts"
 import { type ExecutionRecord, type Owned, shareLabels } from "../../../execution/record.ts"
 import type { ListPage, Looks, Viewer } from "../../gateway/ports.ts"
+import { preparing } from "./connection.ts"
 import { hasAllLabels, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
 
 /** So far things are counted where only the smaller number matters. */
@@ -72,34 +73,30 @@ const mostCandidates = 64
 /** What one principal may see: its own executions, and those that others share with it. */
 export class VisibleExecutions {
   readonly #path: string
-  readonly #ordinals: Statement<unknown, [Stretch & { principal: string }]>
-  readonly #live: Statement<unknown, [Stretch]>
-  readonly #labelled: Statement<unknown, [Stretch & { label: string }]>
-  readonly #count: Statement<unknown, [string]>
-  readonly #fitting: Statement<unknown, [Fitting]>
-  readonly #record: Statement<unknown, [number]>
-  readonly #owned: Statement<unknown, [string]>
-  readonly #withPrefix: Statement<unknown, [string, string, string, number]>
+  readonly #statements
 
   constructor(database: Database, path: string, owner: DisposableStack) {
     this.#path = path
-    this.#ordinals = owner.use(database.prepare(visibleSql.ordinals))
-    this.#live = owner.use(database.prepare(visibleSql.live))
-    this.#labelled = owner.use(database.prepare(visibleSql.labelled))
-    this.#count = owner.use(database.prepare(visibleSql.count))
-    this.#fitting = owner.use(database.prepare(visibleSql.fitting))
-    this.#record = owner.use(database.prepare(visibleSql.record))
-    this.#owned = owner.use(database.prepare(visibleSql.owned))
-    this.#withPrefix = owner.use(database.prepare(visibleSql.withPrefix))
+    const prepare = preparing(database, owner)
+    this.#statements = {
+      ordinals: prepare<[Stretch & { principal: string }]>(visibleSql.ordinals),
+      live: prepare<[Stretch]>(visibleSql.live),
+      labelled: prepare<[Stretch & { label: string }]>(visibleSql.labelled),
+      count: prepare<[string]>(visibleSql.count),
+      fitting: prepare<[Fitting]>(visibleSql.fitting),
+      record: prepare<[number]>(visibleSql.record),
+      owned: prepare<[string]>(visibleSql.owned),
+      withPrefix: prepare<[string, string, string, number]>(visibleSql.withPrefix),
+    }
   }
 
   owned(id: ExecutionId): Owned | null {
-    const row = this.#owned.get(id)
+    const row = this.#statements.owned.get(id)
     return row === null ? null : ownedOf(row).owned
   }
 
   withPrefix(prefix: string, end: string, limit: number, viewer: Viewer): ExecutionId[] {
-    const rows = this.#withPrefix.all(prefix, end, viewer.principal, mostCandidates)
+    const rows = this.#statements.withPrefix.all(prefix, end, viewer.principal, mostCandidates)
     const candidates = rows.map(ownedOf).filter(({ owned }) => viewer.maySee(owned))
     return candidates.slice(0, limit).map(({ id }) => id)
   }
@@ -128,25 +125,25 @@ export class VisibleExecutions {
 
   /** Along the index that passes by the fewest executions not asked for. */
   #ordinalsFor({ principal }: Viewer, { state, rarest }: Wanted): Ordinals {
-    if (isLive(state)) return (stretch) => this.#live.all(stretch)
+    if (isLive(state)) return (stretch) => this.#statements.live.all(stretch)
     if (rarest !== null && rarest.count <= this.#countOf(principal)) {
-      return (stretch) => this.#labelled.all({ ...stretch, label: rarest.label })
+      return (stretch) => this.#statements.labelled.all({ ...stretch, label: rarest.label })
     }
-    return (stretch) => this.#ordinals.all({ ...stretch, principal })
+    return (stretch) => this.#statements.ordinals.all({ ...stretch, principal })
   }
 
   #countOf(principal: string): number {
-    return z.object({ count: z.int() }).parse(this.#count.get(principal)).count
+    return z.object({ count: z.int() }).parse(this.#statements.count.get(principal)).count
   }
 
   /** Decided without the record, which is much to read and to parse. */
   #isWanted(ordinal: number, viewer: Viewer, { state, labels }: Wanted): boolean {
-    const row = this.#fitting.get({ ordinal, state, labels })
+    const row = this.#statements.fitting.get({ ordinal, state, labels })
     return row !== null && viewer.maySee(ownedOf(row).owned)
   }
 
   #recordAt(ordinal: number): ExecutionRecord | null {
-    const row = this.#record.get(ordinal)
+    const row = this.#statements.record.get(ordinal)
     return row === null ? null : parseRecordRow(row, this.#path).record
   }
 }

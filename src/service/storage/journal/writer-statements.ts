@@ -1,17 +1,11 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite"
+import type { Database } from "bun:sqlite"
+import { preparing } from "./connection.ts"
 import { recordColumns, recordTables } from "./stored-record.ts"
 
 export type WriterStatements = ReturnType<typeof prepareWriterStatements>
 
-/**
- * Prepared once; the owner finalizes them. One that is left open keeps the connection open too,
- * and with it the log beside the file.
- */
 export function prepareWriterStatements(database: Database, owner: DisposableStack) {
-  function prepare<Bindings extends SQLQueryBindings[]>(sql: string) {
-    return owner.use(database.prepare<unknown, Bindings>(sql))
-  }
-
+  const prepare = preparing(database, owner)
   return {
     insertExecution: prepare<[string, string, string, number, number, string]>(
       `INSERT INTO executions (id, principal, state, created_at_ms, transcript_bytes, record)

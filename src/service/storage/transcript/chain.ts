@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync } from "node:fs"
+import { readSync } from "node:fs"
 import type { ExecutionId } from "../../../execution/id.ts"
+import { openFile } from "../../../lib/open-file.ts"
 import { hashBytes, recordOverheadBytes, segmentFieldBytes } from "./format.ts"
 import { segmentPath, type TranscriptFiles } from "./segment-files.ts"
 
@@ -48,13 +49,9 @@ export function isSoundRecord(
 ): boolean {
   // The hash of what precedes lies before the record, its own behind the payload.
   const bytes = new Uint8Array(hashBytes + recordOverheadBytes + payloadBytes)
-  const fd = openSync(segmentPath(files, position.segment), "r")
-  try {
-    const read = readSync(fd, bytes, 0, bytes.length, position.offset - hashBytes)
-    if (read < bytes.length) return false
-  } finally {
-    closeSync(fd)
-  }
+  using file = openFile(segmentPath(files, position.segment), "r")
+  const read = readSync(file.fd, bytes, 0, bytes.length, position.offset - hashBytes)
+  if (read < bytes.length) return false
   const hashAt = bytes.length - hashBytes
   const hash = new Uint8Array(hashBytes)
   hashInto(bytes.subarray(0, hashAt), hash)
