@@ -1,95 +1,26 @@
-import { matchesName } from "./argument-rule.ts"
+import { matchesName, wordsOf } from "./argument-rule.ts"
 
 /**
  * Variables by which a loader, an interpreter, a shell or a well-known tool finds code or takes
  * options: whoever may set them runs what he likes under the name of an allowed program.
  */
 const loaderFamilies = [
-  "LD_*", // the dynamic linker of glibc and musl
-  "DYLD_*",
-  "BUN_*",
-  "NODE_*",
-  "PYTHON*",
-  "PERL*",
-  "RUBY*",
-  "GEM_*",
-  "LUA_*",
-  "R_*",
-  "JAVA_*",
-  "JDK_*",
-  "_JAVA_*",
-  "PHP*",
-  "GOFLAGS",
-  "GOROOT",
-  "GOPATH",
-  "GOENV",
-  "GOTOOL*",
-  "CARGO*",
-  "RUSTC*",
-  "RUSTFLAGS",
-  "npm_*",
-  "NPM_*",
-  "GIT_*",
-  "SSH_*",
-  "BASH*",
-  "ZDOTDIR",
-  "ENV",
-  "SHELLOPTS",
-  "PS4",
-  "IFS",
-  "PROMPT_COMMAND",
-  "CDPATH",
-  "PATH",
-  "HOME",
-  "SHELL",
-  "XDG_*",
-  "GCONV_PATH",
-  "LOCPATH",
-  "NLSPATH",
-  "GETCONF_DIR",
-  "HOSTALIASES",
-  "RESOLV_HOST_CONF",
-  "GLIBC_*",
-  "MALLOC_*",
-  "TERMINFO*",
-  "TERMCAP",
-  "EDITOR",
-  "VISUAL",
-  "PAGER",
-  "LESS*",
-  "BROWSER",
-  "CLASSPATH",
-  "MAKEFLAGS",
-  "MFLAGS",
-  "MAKEFILES",
-  "GNUMAKEFLAGS",
-  "OPENSSL_*",
-  "SASL_PATH",
-  "KRB5_*",
-  "CURL_HOME",
-  "WGETRC",
-  "SYSTEM_WGETRC",
-  "INPUTRC",
-  "VIMINIT",
-  "EXINIT",
-  "KUBECONFIG",
-  "DOCKER_*",
-  "AWS_CONFIG_FILE",
-  "ANSIBLE_*",
-  "DENO_*",
-  "ERL_*",
-  "GUILE_*",
-  "JULIA_*",
-  "TCLLIBPATH",
-  "GTK_*",
-  "GIO_*",
-  "QT_*",
-  "CC",
-  "CXX",
-  "CLAUDE_*",
-  "TAR_OPTIONS",
-  "CC_EXECUTOR_*",
-]
+  // Linkers and the C library.
+  "LD_* DYLD_* GCONV_PATH LOCPATH NLSPATH GETCONF_DIR HOSTALIASES RESOLV_HOST_CONF",
+  "GLIBC_* MALLOC_*",
+  // Languages.
+  "BUN_* NODE_* DENO_* npm_* NPM_* PYTHON* PERL* RUBY* GEM_* LUA_* R_* PHP*",
+  "JAVA_* JDK_* _JAVA_* CLASSPATH GOFLAGS GOROOT GOPATH GOENV GOTOOL*",
+  "CARGO* RUSTC* RUSTFLAGS ERL_* GUILE_* JULIA_* TCLLIBPATH",
+  // Shells.
+  "BASH* ZDOTDIR ENV SHELLOPTS PS4 IFS PROMPT_COMMAND CDPATH PATH HOME SHELL XDG_* INPUTRC",
+  // Terminals and what is read or written on them.
+  "TERMINFO* TERMCAP EDITOR VISUAL VIMINIT EXINIT PAGER LESS* BROWSER GTK_* GIO_* QT_*",
+  // Tools.
+  "GIT_* SSH_* CC CXX MAKEFLAGS MFLAGS MAKEFILES GNUMAKEFLAGS TAR_OPTIONS",
+  "CURL_HOME WGETRC SYSTEM_WGETRC OPENSSL_* SASL_PATH KRB5_* KUBECONFIG DOCKER_*",
+  "AWS_CONFIG_FILE ANSIBLE_* CLAUDE_* CC_EXECUTOR_*",
+].flatMap(wordsOf)
 
 /** And every program's own: MANPAGER, SUDO_EDITOR, RSYNC_RSH, NODE's and javac's OPTIONS. */
 const loaderEndings = /(?:PAGER|EDITOR|_RSH|_OPTIONS|_OPTS|_PRELOAD|_INIT_FILE|_STARTUP)$/
@@ -101,21 +32,9 @@ export function changesWhatRuns(variable: string): boolean {
   )
 }
 
-const baseVariables = [
-  "PATH",
-  "HOME",
-  "USER",
-  "LOGNAME",
-  "SHELL",
-  "LANG",
-  "LANGUAGE",
-  "LC_*",
-  "TZ",
-  "TERM",
-  "COLORTERM",
-  "NO_COLOR",
-  "TMPDIR",
-]
+const baseVariables = wordsOf(
+  "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM COLORTERM NO_COLOR TMPDIR",
+)
 
 /** Of the service's own environment, what a child gets where an allow-list rules. */
 export function isBaseVariable(variable: string): boolean {

@@ -20,8 +20,7 @@ export const StopCause = z.enum([
 export type StopCause = z.infer<typeof StopCause>
 
 export const Outcome = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("exited"), exitCode: z.int().min(0).max(255) }),
-  z.object({ kind: z.literal("signaled"), signal: z.string() }),
+  ...Exit.options,
   z.object({
     kind: z.literal("stopped"),
     cause: StopCause,

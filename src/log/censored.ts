@@ -1,18 +1,9 @@
+import { wordsOf } from "../execution/argument-rule.ts"
+
 /** Values of these are never written, whatever the level. */
 const secretNames = new Set([
-  "authorization",
-  "proxy-authorization",
-  "x-api-key",
-  "cookie",
-  "set-cookie",
-  "token",
-  "tokens",
-  "accesstoken",
-  "secret",
-  "password",
-  "apikey",
-  "api_key",
-  "env",
+  ...wordsOf("authorization proxy-authorization x-api-key cookie set-cookie token tokens"),
+  ...wordsOf("accesstoken secret password apikey api_key env"),
 ])
 
 /** What people run and what it says may hold secrets too: only who asks for `debug` sees them. */

@@ -1,3 +1,4 @@
+import { wordsOf } from "../../execution/argument-rule.ts"
 import type { Scope } from "../../execution/scope.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { canonicalAddress, isLoopbackAddress, networkOf, type TcpEnds } from "../../lib/tcp-ends.ts"
@@ -138,16 +139,8 @@ function otherUser(uid: number): Failure {
 /** Beginnings of headers by which proxies say for whom they speak. */
 const beginnings = ["x-forwarded", "forwarded", "x-envoy-", "x-original-", "x-cluster-client"]
 const names = new Set([
-  "via",
-  "x-real-ip",
-  "x-client-ip",
-  "client-ip",
-  "cf-connecting-ip",
-  "true-client-ip",
-  "fastly-client-ip",
-  "fly-client-ip",
-  "x-azure-clientip",
-  "x-proxyuser-ip",
+  ...wordsOf("via x-real-ip x-client-ip client-ip cf-connecting-ip true-client-ip"),
+  ...wordsOf("fastly-client-ip fly-client-ip x-azure-clientip x-proxyuser-ip"),
 ])
 
 /** A proxy on loopback makes the whole internet local: what it passes on is not this machine's. */

@@ -2,41 +2,23 @@ import { dlopen, FFIType, ptr, read } from "bun:ffi"
 import { getSystemErrorMap } from "node:util"
 import type { TerminalSize } from "../../execution/spec.ts"
 
-const { symbols } = openLibc()
+const { i32, i64, u64, ptr: pointer } = FFIType
 
-function openLibc() {
-  const functions = {
-    pipe2: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
-    fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i64], returns: FFIType.i32 },
-    flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-    prctl: {
-      args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64],
-      returns: FFIType.i32,
-    },
-    wait4: { args: [FFIType.i32, FFIType.ptr, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
-    dup3: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-    ioctl: { args: [FFIType.i32, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
-    syscall: {
-      args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64],
-      returns: FFIType.i64,
-    },
-    socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-    send: {
-      args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32],
-      returns: FFIType.i64,
-    },
-    recv: {
-      args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32],
-      returns: FFIType.i64,
-    },
-    prlimit: {
-      args: [FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.ptr],
-      returns: FFIType.i32,
-    },
-    __errno_location: { args: [], returns: FFIType.ptr },
-  } as const
-  return dlopen("libc.so.6", functions)
-}
+const { symbols } = dlopen("libc.so.6", {
+  pipe2: { args: [pointer, i32], returns: i32 },
+  fcntl: { args: [i32, i32, i64], returns: i32 },
+  flock: { args: [i32, i32], returns: i32 },
+  prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
+  wait4: { args: [i32, pointer, i32, pointer], returns: i32 },
+  dup3: { args: [i32, i32, i32], returns: i32 },
+  ioctl: { args: [i32, u64, pointer], returns: i32 },
+  syscall: { args: [i64, i64, i64, i64, i64], returns: i64 },
+  socket: { args: [i32, i32, i32], returns: i32 },
+  send: { args: [i32, pointer, u64, i32], returns: i64 },
+  recv: { args: [i32, pointer, u64, i32], returns: i64 },
+  prlimit: { args: [i32, i32, pointer, pointer], returns: i32 },
+  __errno_location: { args: [], returns: pointer },
+})
 
 const O_CLOEXEC = 0o2000000
 const O_NONBLOCK = 0o4000

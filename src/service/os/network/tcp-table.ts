@@ -55,7 +55,7 @@ const listening = "0A"
 
 /** Whether any program of this machine listens on a port, at whichever address. Binds nothing. */
 export function listensOn(port: number): boolean {
-  const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")}`
+  const wanted = hexPort(port)
   return (["tcp", "tcp6"] as const).some((family) =>
     readTcpTable(family)
       .split("\n")
