@@ -3,8 +3,9 @@ export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve()
   #unfinished = 0
 
-  get isIdle(): boolean {
-    return this.#unfinished === 0
+  /** Tasks of `run` that wait or run. */
+  get unfinished(): number {
+    return this.#unfinished
   }
 
   run<Value>(work: () => Promise<Value>): Promise<Value> {

@@ -81,7 +81,6 @@ export interface TranscriptReader {
   verify(id: ExecutionId, facts: TranscriptFacts, sought: Sought): Promise<Verification>
 }
 
-/** What a transcript is checked for. */
 export type Sought = {
   contains?: Uint8Array | undefined
   /** What the journal says the hashes are: null while it runs, or when it was lost. */
@@ -206,7 +205,6 @@ export interface Driver extends Disposable {
 /** One reader's way through one execution's output. */
 export interface OutputFeed extends Disposable {
   readonly executionId: ExecutionId
-  /** The newest record known. */
   record(): ExecutionRecord
   readonly from: string
   readonly availableFrom: string

@@ -13,7 +13,6 @@ export type QueuedStart = {
   request: ExecuteParams
 }
 
-/** A live execution, who started it, and its slot. */
 export type LiveEntry = {
   supervision: Supervision
   starter: Starter

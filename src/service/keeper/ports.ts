@@ -85,7 +85,6 @@ export interface Child {
   readonly input: ChildInput | null
   readonly tree: ProcessTree
   resize(size: TerminalSize): void
-  /** What it has used so far, as far as the machine tells. */
   use(): ResourceUse
   /** Whether the kernel ended a member because its memory limit was reached. */
   ranOutOfMemory(): boolean
@@ -172,7 +171,6 @@ export interface OutputRedactor {
   readonly count: number
   /** Answers what may be recorded; the beginning of what may be a match is held back. */
   push(bytes: Uint8Array): Uint8Array
-  /** Answers what was held. */
   end(): Uint8Array
   handOver(): Omit<HandedRedactor, "stream">
 }
@@ -210,7 +208,6 @@ export interface TranscriptStore {
   recover(id: ExecutionId): RecoveredTranscript | null
   remove(id: ExecutionId): void
   bytesOnDisk(id: ExecutionId): number
-  /** Every transcript there is, whoever it belongs to. */
   all(): ExecutionId[]
 }
 

@@ -45,11 +45,6 @@ export function openMasters(): Map<number, number> {
   return masters
 }
 
-/** How many this process has open. */
-export function openDescriptors(): number {
-  return ownDescriptors().length
-}
-
 export function ownDescriptors(): number[] {
   return readdirSync("/proc/self/fd").map(Number)
 }

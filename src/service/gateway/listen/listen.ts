@@ -46,7 +46,6 @@ export type ListenEvents = {
   expires: (at: Date) => void
 }
 
-/** Where clients from the network come in. */
 type Listener = Disposable & {
   /** Answers the port; rejects with the system's error. */
   listenOn(host: string, port: number): Promise<number>

@@ -7,7 +7,6 @@ import { type ConnectionLimits, TotalConnectionLimiter } from "./connection-limi
 import { subjectName } from "./subject-name.ts"
 import type { TlsMaterial } from "./tls-material.ts"
 
-/** Who is on the other side of a TLS connection. */
 export type TlsPeer = {
   address: string
   port: number
@@ -17,7 +16,6 @@ export type TlsPeer = {
   subject: string | null
 }
 
-/** An end of a TCP connection. */
 export type End = { address: string; port: number }
 
 export type TlsRefusal = End & {
@@ -77,7 +75,6 @@ export class TlsTerminator implements Disposable {
     return this.#connections.size
   }
 
-  /** Connections to the plain server. */
   get proxiedConnections(): number {
     return this.#peers.size
   }

@@ -1,5 +1,6 @@
 import type { ExecutionId } from "../../../execution/id.ts"
 import { type ExecutionRecord, hasEnded, type TranscriptFacts } from "../../../execution/record.ts"
+import { UsageCounter } from "../../../lib/usage-counter.ts"
 import type { JournalReader } from "../ports.ts"
 import type { KeeperLink, KeeperUpdates } from "./keeper-link.ts"
 
@@ -26,7 +27,7 @@ export class LiveExecutions {
   readonly #link: () => KeeperLink
   readonly #journal: () => JournalReader
   readonly #followed = new Map<ExecutionId, Followed>()
-  readonly #openings = new Map<ExecutionId, number>()
+  readonly #openings = new UsageCounter()
   readonly #watchers = new Set<Watcher>()
   #readers = 0
 
@@ -40,7 +41,6 @@ export class LiveExecutions {
     return this.#readers + this.#watchers.size
   }
 
-  /** The newest record of an execution that is followed. */
   peek(id: ExecutionId): ExecutionRecord | null {
     const followed = this.#followed.get(id)
     return followed === undefined ? null : current(followed)
@@ -60,12 +60,10 @@ export class LiveExecutions {
    * the execution go in between, and the new one would never hear of it again.
    */
   opening(id: ExecutionId): Disposable {
-    this.#openings.set(id, (this.#openings.get(id) ?? 0) + 1)
+    const opening = this.#openings.acquire(id)
     return {
       [Symbol.dispose]: () => {
-        const others = (this.#openings.get(id) ?? 1) - 1
-        if (others > 0) this.#openings.set(id, others)
-        else this.#openings.delete(id)
+        opening.dispose()
         const followed = this.#followed.get(id)
         if (followed !== undefined) this.#release(followed)
       },
@@ -102,7 +100,7 @@ export class LiveExecutions {
 
   #release(followed: Followed): void {
     const { id } = followed.record
-    if (followed.readers.size > 0 || this.#openings.has(id)) return
+    if (followed.readers.size > 0 || this.#openings.of(id) > 0) return
     if (this.#followed.get(id) !== followed) return
     this.#followed.delete(id)
     if (!hasEnded(followed.record)) void this.#link().call("unfollow", { executionId: id })

@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer"
 
-/** Bytes of which every character is whole. */
 export type WholeText = {
   utf8: Uint8Array
   /** The bytes of a character that is not complete yet. */

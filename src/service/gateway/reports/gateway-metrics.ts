@@ -12,7 +12,6 @@ export type MetricSources = {
   commit: string
   sessions: () => number
   readers: () => number
-  /** What keeps the service from taking work. */
   unreadiness: () => Promise<ReadonlyArray<{ name: UnreadinessName }>>
   certificateExpiresAt: () => Date | null
   /** Null when the keeper does not answer. */
@@ -72,7 +71,6 @@ export class ReaderCounts {
 
 const ways = ["websocket", "http", "mcp-websocket", "mcp-http"] as const
 
-/** Output on its way to clients. */
 export class OutputMetrics {
   readonly delay = new Histogram(shortSeconds)
   readonly #byWay = new Map<string, ReaderCounts>(ways.map((way) => [way, new ReaderCounts()]))

@@ -35,7 +35,6 @@ const collectEveryLength = 12 * 1024 * 1024
 const keeperPatienceMs = 1000
 
 export type GatewayOptions = {
-  /** What this program was built from. */
   commit?: string
   /** Adds to MCP what only a test needs. */
   extendMcp?: ExtendMcp

@@ -36,7 +36,6 @@ export class Admission<Queued> {
     return failure("RATE_LIMITED", message, { retry_after: waitSeconds })
   }
 
-  /** Whether there is a free slot, or at least room in the queue. */
   availability(starter: Starter): Result<"runs" | "waits", Failure> {
     const full = this.disk.refusal(starter)
     if (full !== null) return fail(full)
@@ -81,7 +80,6 @@ export class StartRate {
     this.#buckets = new TokenBuckets({ perSecond: startsPerMinute / 60, burst }, mostPrincipals)
   }
 
-  /** Principals that are remembered. */
   get size(): number {
     return this.#buckets.size
   }

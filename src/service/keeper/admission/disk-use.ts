@@ -9,7 +9,6 @@ export type DiskSettings = {
   retainBytesPerPrincipal: number
 }
 
-/** What one live execution has in its transcript. */
 export type LiveShare = { id: ExecutionId; starter: Starter; bytes: number }
 
 /** The ended bytes are null until somebody has looked: the journal has them, with all others'. */

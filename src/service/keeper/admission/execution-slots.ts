@@ -10,7 +10,6 @@ export type SlotLimits = {
 /** Who starts an execution. The limits per principal do not apply to who is exempt. */
 export type Starter = { principal: string; exempt: boolean }
 
-/** What would happen to another execution. */
 export type SlotAvailability = "runs" | "waits" | "full" | "full-for-principal"
 
 /** One execution's slot, or its entry in the queue, until it ends. */

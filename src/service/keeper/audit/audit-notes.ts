@@ -28,7 +28,6 @@ export function startNote(
 const mostCommandCharacters = 4096
 const mostNameCharacters = 1024
 
-/** What was executed, as the audit trail tells it. */
 export function factsOfSpec({ argv, cwd, envNames, shell }: ExecutionSpec): CommandFacts {
   return { ...cutArgv(argv), cwd, ...cutNames(envNames), shell }
 }

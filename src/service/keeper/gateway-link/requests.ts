@@ -1,7 +1,7 @@
 import { hasEnded } from "../../../execution/record.ts"
-import { ok, type Result } from "../../../lib/result.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
-import { isKeeperMethod, type KeeperMethod, keeperMethods } from "../../../protocol/ipc.ts"
+import { isKeeperMethod, keeperMethods } from "../../../protocol/ipc.ts"
 import type { AuditedKeeper } from "../audit/audited-keeper.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Clock } from "../ports.ts"
@@ -11,7 +11,6 @@ import type { GatewayUpdates } from "./gateway-updates.ts"
 
 type Outcome = Result<unknown, Failure>
 
-/** Who has the answers. */
 export type Answerers = {
   keeper: Keeper
   audited: AuditedKeeper
@@ -28,31 +27,22 @@ export type Answerers = {
 export function answerRequest(
   method: string,
   params: unknown,
-  answerers: Answerers,
-): Outcome | Promise<Outcome> {
-  if (!isKeeperMethod(method)) {
-    return { ok: false, failure: failure("INTERNAL", `The keeper has no method ${method}.`) }
-  }
-  return handle(method, params, answerers)
-}
-
-function handle(
-  method: KeeperMethod,
-  params: unknown,
   { keeper, audited, updates, metrics, report, clock }: Answerers,
 ): Outcome | Promise<Outcome> {
+  if (!isKeeperMethod(method)) {
+    return fail(failure("INTERNAL", `The keeper has no method ${method}.`))
+  }
   const askedMs = clock.monotonicMs()
   switch (method) {
     case "start": {
       const { origin, exempt, request, follow } = keeperMethods.start.params.parse(params)
       const started = audited.start(origin, exempt, request, follow)
-      const isNew = started.ok && !started.value.repeated
-      if (isNew && started.value.record.state.kind !== "queued") metrics.startAnswered(askedMs)
       // What was found again may be unfollowed at this very moment, by its readers of before: only
       // a `follow` of its own tells which of the two comes last.
-      if (started.ok && follow && !started.value.repeated && !hasEnded(started.value.record)) {
-        updates.follow(started.value.record.id)
-      }
+      if (!started.ok || started.value.repeated) return started
+      const { record } = started.value
+      if (record.state.kind !== "queued") metrics.startAnswered(askedMs)
+      if (follow && !hasEnded(record)) updates.follow(record.id)
       return started
     }
     case "control": {

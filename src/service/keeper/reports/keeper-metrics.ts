@@ -58,7 +58,6 @@ export class KeeperMetrics {
     if (ended !== undefined) ended.value += 1
   }
 
-  /** Its program runs. */
   began(id: ExecutionId): void {
     this.#started += 1
     this.#silent.set(id, this.#clock.monotonicMs())

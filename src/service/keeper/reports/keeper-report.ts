@@ -1,4 +1,4 @@
-import type { StreamName } from "../../../execution/record.ts"
+import type { Count, StreamName } from "../../../execution/record.ts"
 import { liveStates, type StateKind } from "../../../execution/state.ts"
 import { Obstacle } from "../../../protocol/ipc.ts"
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
@@ -9,11 +9,7 @@ import type { Keeper } from "../keeper.ts"
 import type { RecordedTotals } from "../ports.ts"
 import type { KeeperMetrics } from "./keeper-metrics.ts"
 
-/** How the keeper is, when somebody asks. */
-export interface KeeperReport {
-  obstacles(): Obstacle[]
-  metrics(): MetricSamples[]
-}
+export type KeeperReport = ReturnType<typeof keeperReport>
 
 export type ReportSources = {
   keeper: Pick<Keeper, "live" | "disk">
@@ -33,10 +29,11 @@ const fullBelowBytes = 1024 * 1024
 
 const streams: readonly StreamName[] = ["stdout", "stderr"]
 
-export function keeperReport(sources: ReportSources): KeeperReport {
+/** How the keeper is, when somebody asks. */
+export function keeperReport(sources: ReportSources) {
   const { keeper, metrics, lag, recorded, bounds } = sources
   return {
-    obstacles() {
+    obstacles(): Obstacle[] {
       const states = countStates(keeper)
       const found: Record<Obstacle, boolean> = {
         "disk-full": sources.disk().freeBytes < fullBelowBytes || sources.unwrittenEnds() > 0,
@@ -46,7 +43,7 @@ export function keeperReport(sources: ReportSources): KeeperReport {
       }
       return Obstacle.options.filter((name) => found[name])
     },
-    metrics: () => [
+    metrics: (): MetricSamples[] => [
       ...executionMetrics(countStates(keeper), bounds),
       ...metrics.samples(),
       ...outputMetrics(recorded),
@@ -93,15 +90,13 @@ function outputMetrics(totals: RecordedTotals): MetricSamples[] {
     { labels: { reason: "unrecorded" }, count: unrecorded },
   ]
   const recorded = streams.map((stream) => ({ labels: { stream }, count: totals[stream] }))
-  const inBytes = (rows: typeof dropped | typeof recorded) =>
-    rows.map(({ labels, count }) => ({ labels, value: count.bytes }))
-  const inLines = (rows: typeof dropped | typeof recorded) =>
-    rows.map(({ labels, count }) => ({ labels, value: count.lines }))
+  const each = (unit: keyof Count, rows: typeof dropped | typeof recorded) =>
+    rows.map(({ labels, count }) => ({ labels, value: count[unit] }))
   return [
-    metricSamples("cc_executor_output_recorded_bytes_total", inBytes(recorded)),
-    metricSamples("cc_executor_output_recorded_lines_total", inLines(recorded)),
-    metricSamples("cc_executor_output_dropped_bytes_total", inBytes(dropped)),
-    metricSamples("cc_executor_output_dropped_lines_total", inLines(dropped)),
+    metricSamples("cc_executor_output_recorded_bytes_total", each("bytes", recorded)),
+    metricSamples("cc_executor_output_recorded_lines_total", each("lines", recorded)),
+    metricSamples("cc_executor_output_dropped_bytes_total", each("bytes", dropped)),
+    metricSamples("cc_executor_output_dropped_lines_total", each("lines", dropped)),
   ]
 }
 

@@ -99,19 +99,9 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     exitWhenIdleMs: config.exitWhenIdleMs,
     checkMs: idleCheckMs,
   })
-  const service = {
-    config,
-    options,
-    record,
-    machine,
-    clock,
-    keeper,
-    audited,
-    retryingJournal,
-    gateway,
-  }
+  const service = { config, options, record, machine, clock, keeper, audited, retryingJournal }
   const upgrades = openUpgrades(
-    { ...service, port: () => port, endSignal: shutdown.signal },
+    { ...service, gateway, port: () => port, endSignal: shutdown.signal },
     upgradeSignal,
   )
   const continued = handover && continueExecutions(handover, keeper, options)
@@ -164,7 +154,6 @@ type Running = {
   runHousekeeping: () => void
 }
 
-/** The keeper and what it tells its events to. */
 function runKeeper(
   config: Config,
   record: ServiceRecord,

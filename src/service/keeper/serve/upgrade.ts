@@ -5,7 +5,7 @@ import type { HandedExecutions, Handover } from "../../../protocol/handover.ts"
 import { handoverFormat } from "../../../protocol/handover.ts"
 import type { UpgradeRequest } from "../../../protocol/upgrade.ts"
 import { getRlimit, RLIMIT_NOFILE } from "../../os/libc.ts"
-import { openDescriptors } from "../../os/own-descriptors.ts"
+import { ownDescriptors } from "../../os/own-descriptors.ts"
 import { holdEndSignals } from "../../os/program-change.ts"
 import { journalVersion } from "../../storage/journal/migrations.ts"
 import { stateSchema } from "../../storage/state-schema.ts"
@@ -23,7 +23,6 @@ import type { ServeOptions } from "./options.ts"
 import { handOverTo } from "./receive-handover.ts"
 import type { ServiceRecord } from "./record.ts"
 
-/** What an upgrade takes from a service that runs. */
 export type UpgradableService = {
   config: Config
   options: ServeOptions
@@ -134,7 +133,7 @@ function upgradeBlocker(service: UpgradableService): string | null {
 /** Every pipe is taken over by a descriptor of its own before the others are closed. */
 function tooFewDescriptors({ keeper }: UpgradableService): string | null {
   const limit = getRlimit(process.pid, RLIMIT_NOFILE)?.soft ?? 0n
-  const needed = openDescriptors() + 3 * keeper.live.size + spareDescriptors
+  const needed = ownDescriptors().length + 3 * keeper.live.size + spareDescriptors
   if (limit === 0n || BigInt(needed) < limit) return null
   return `It needs ${needed} open files, but the limit is ${limit} (ulimit -n): raise it first.`
 }

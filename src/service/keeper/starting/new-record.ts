@@ -1,29 +1,21 @@
-import type { ExecutionId } from "../../../execution/id.ts"
 import {
-  type ContainmentMode,
   type ExecutionRecord,
   type RanAs,
-  type Redacted,
   startOfTranscript,
   unknownResourceUse,
 } from "../../../execution/record.ts"
-import type { ExecutionSpec } from "../../../execution/spec.ts"
 
-/** An execution of which nothing is known yet but what was asked. */
-export function newRecord({
-  ranAs,
-  ...asked
-}: {
-  id: ExecutionId
-  principal: string
-  spec: ExecutionSpec
+type Asked = Pick<
+  ExecutionRecord,
+  "id" | "principal" | "spec" | "redacted" | "containment" | "createdAt"
+> & {
   /** Null is the service's own user. */
   ranAs: RanAs | null
-  redacted: Redacted | null
-  containment: ContainmentMode
   state: { kind: "queued" | "starting" }
-  createdAt: string
-}): ExecutionRecord {
+}
+
+/** An execution of which nothing is known yet but what was asked. */
+export function newRecord({ ranAs, ...asked }: Asked): ExecutionRecord {
   const none = { bytes: 0, lines: 0 }
   return {
     ...asked,

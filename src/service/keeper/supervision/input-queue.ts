@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import { SerialQueue } from "../../../lib/serial-queue.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { InputResult } from "../../../protocol/methods.ts"
 import type { ChildInput } from "../ports.ts"
@@ -15,8 +16,7 @@ const pieceBytes = 65_536
 export class InputQueue {
   readonly #input: ChildInput
   readonly #onTaken: () => void
-  #tail: Promise<unknown> = Promise.resolve()
-  #waiting = 0
+  readonly #queue = new SerialQueue()
   #taken: number
   #isClosed: boolean
   #isReleased = false
@@ -36,7 +36,6 @@ export class InputQueue {
     return this.#isClosed
   }
 
-  /** Bytes the child's pipe has taken. */
   get taken(): number {
     return this.#taken
   }
@@ -46,24 +45,18 @@ export class InputQueue {
     end: boolean,
     offset: number | undefined,
   ): Promise<Result<InputResult, Failure>> {
-    if (this.#waiting >= mostWaiting) {
+    if (this.#queue.unfinished >= mostWaiting) {
       const message =
         "Earlier input is still waiting for the child to read: send one piece at a time."
       return fail(failure("RATE_LIMITED", message, { retry_after: 1, offset: this.#taken }))
     }
-    this.#waiting += 1
-    const turn = this.#tail.then(() => this.#write(data, end, offset ?? this.#taken))
-    const settled = () => {
-      this.#waiting -= 1
-    }
-    this.#tail = turn.then(settled, settled)
-    return turn
+    return this.#queue.run(() => this.#write(data, end, offset ?? this.#taken))
   }
 
   /** Somebody else goes on writing: resolves when nothing more is written from here. */
   async release(): Promise<void> {
     this.#isReleased = true
-    await this.#tail
+    await this.#queue.runAfterQueued(() => Promise.resolve())
   }
 
   /** Gives up on what is still waiting. */

@@ -100,12 +100,10 @@ export class Recorder {
     return this.#isDone
   }
 
-  /** Bytes read from the child so far. */
   get takenBytes(): number {
     return this.#takenBytes
   }
 
-  /** How often something was taken out, by stream. */
   get redacted(): Record<StreamName, number> {
     const counts = { stdout: 0, stderr: 0 }
     for (const { stream, redactor } of this.#sources) counts[stream] = redactor?.count ?? 0

@@ -114,7 +114,6 @@ export class Countdown implements Disposable {
     this.go()
   }
 
-  /** How much of the limit has passed. */
   get usedMs(): number {
     return this.#used.ms
   }

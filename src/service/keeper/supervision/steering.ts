@@ -10,7 +10,6 @@ import { nothingStopped, type StopReport, stopAtAnyRate, stopTree } from "./stop
 import type { SupervisionSettings } from "./supervision-ports.ts"
 import { wrongState } from "./wrong-state.ts"
 
-/** The execution that is steered, as its supervision knows it. */
 export interface Steered {
   readonly record: ExecutionRecord
   /** Null before its start, and after its end. */
@@ -18,7 +17,6 @@ export interface Steered {
   apply(event: ExecutionEvent): void
 }
 
-/** Pauses, resumes, signals and stops one execution. */
 export class Steering {
   /** Of an execution that ends with its last driver; null for all others. */
   readonly lease: Lease | null
@@ -27,7 +25,11 @@ export class Steering {
   readonly #clock: Clock
   readonly #clocks: RunningClocks
   readonly #hurry = new AbortController()
+  /** Aborted when nobody wants to wait any longer. */
+  readonly hurried = this.#hurry.signal
   readonly #unkillable = Promise.withResolvers<Survivor[]>()
+  /** Resolves with who survived where not even the leader could be ended. */
+  readonly unkillable = this.#unkillable.promise
   /** One at a time: a freeze, a thaw and a stop never work against each other. */
   readonly #queue = new SerialQueue()
   #stop: Promise<StopReport> | null = null
@@ -48,21 +50,11 @@ export class Steering {
   }
 
   get isIdle(): boolean {
-    return this.#queue.isIdle
+    return this.#queue.unfinished === 0
   }
 
   get wasStopped(): boolean {
     return this.#stop !== null
-  }
-
-  /** Aborted when nobody wants to wait any longer. */
-  get hurried(): AbortSignal {
-    return this.#hurry.signal
-  }
-
-  /** Resolves with who survived where not even the leader could be ended. */
-  get unkillable(): Promise<Survivor[]> {
-    return this.#unkillable.promise
   }
 
   pause(): Promise<Result<ExecutionRecord, Failure>> {

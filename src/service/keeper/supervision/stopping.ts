@@ -88,7 +88,6 @@ export async function stopAtAnyRate(
   return { stopped: [], survivors: [{ pid: leader.pid, command: "could not be inspected" }] }
 }
 
-/** Keeps the book on who was there and who is gone. */
 class WatchedProcesses {
   readonly #elapsedMs: () => number
   readonly #alive = new Map<string, { pid: number; signal: string }>()

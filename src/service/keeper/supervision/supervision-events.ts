@@ -13,9 +13,7 @@ export function supervisionEvents(options: {
   metrics: KeeperMetrics
   /** Its end is in the journal, and nobody was told yet. */
   ended: (record: ExecutionRecord) => void
-  /** So many bytes are garbage now. */
   reportGarbage: (bytes: number) => void
-  /** What an execution leaves behind, however little it wrote. */
   bytesPerExecution: number
 }) {
   const { log, updates, retryingJournal, metrics, ended, reportGarbage, bytesPerExecution } =

@@ -20,9 +20,7 @@ export type SupervisionPorts = {
   journal(event: ExecutionEvent | null, record: ExecutionRecord): void
   /** Writes the end with its receipt; resolves when it is on disk, however long that takes. */
   journalEnd(events: readonly ExecutionEvent[], record: ExecutionRecord): Promise<void>
-  /** So many bytes of output were taken. */
   advanced(id: ExecutionRecord["id"], bytes: number): void
-  /** The state, or something else worth telling, changed. */
   changed(record: ExecutionRecord): void
   /** The bookkeeping of this execution broke; the service goes on. */
   broke(record: ExecutionRecord, error: unknown): void

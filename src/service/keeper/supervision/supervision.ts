@@ -20,6 +20,8 @@ import { noInput, noTerminal, wrongState } from "./wrong-state.ts"
 export class Supervision implements Steered {
   readonly steering: Steering
   readonly #ended = Promise.withResolvers<ExecutionRecord>()
+  /** Resolves, and never rejects, with the record of the end. */
+  readonly ended = this.#ended.promise
   readonly #ports: SupervisionPorts
   readonly #settings: SupervisionSettings
   readonly #isRead = Promise.withResolvers<void>()
@@ -35,11 +37,6 @@ export class Supervision implements Steered {
     const { clock } = ports
     this.#clocks = new RunningClocks(record.spec, clock, (cause) => void this.steering.stop(cause))
     this.steering = new Steering(this, settings, clock, this.#clocks)
-  }
-
-  /** Resolves, and never rejects, with the record of the end. */
-  get ended(): Promise<ExecutionRecord> {
-    return this.#ended.promise
   }
 
   /** Resolves when its output is read, or never will be. */
@@ -145,7 +142,6 @@ export class Supervision implements Steered {
     return isQuiet && this.canBeReleased
   }
 
-  /** The end of an execution that never ran. */
   endUnstarted(event: ExecutionEvent): Promise<void> {
     return this.#end(event)
   }

@@ -3,7 +3,6 @@ import type { ExecutionState, StateKind } from "../../../execution/state.ts"
 import { fail, type Result } from "../../../lib/result.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 
-/** It is not in a state in which that could be done to it. */
 export function wrongState({ kind }: ExecutionState, verb: string): Result<never, Failure> {
   return fail(failure("WRONG_STATE", `It is ${kind} and cannot be ${verb}.`, { state: kind }))
 }

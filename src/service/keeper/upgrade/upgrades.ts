@@ -28,7 +28,6 @@ export type UpgradePorts = {
   closeGateway(): Promise<void>
   /** Keeps signals that end the service for the next program; earlier ones are known by then. */
   holdEndSignals(): Promise<void>
-  /** Does not come back. */
   change(request: UpgradeRequest, executions: HandedExecutions): never
 }
 

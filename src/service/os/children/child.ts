@@ -6,7 +6,6 @@ import type { Stdio } from "./stdio.ts"
 
 export type CpuUse = { cpuUserMs: number; cpuSystemMs: number }
 
-/** How the leader's end is known. */
 export type LeadersEnd = {
   exited: Promise<Exit>
   /** Of the leader and the descendants it waited for; null until it has exited. */

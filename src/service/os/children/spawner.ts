@@ -16,7 +16,7 @@ import { executionMarker } from "../trees/forest.ts"
 import { type CpuUse, childOf } from "./child.ts"
 import { PseudoTerminal, TerminalInput } from "./pseudo-terminal.ts"
 import { withRlimits } from "./rlimits.ts"
-import { enlarge, pipeStdio, type Stdio } from "./stdio.ts"
+import { enlarge, handedTerminal, pipeStdio, type Stdio } from "./stdio.ts"
 
 /** When memory runs out, the kernel should take a child, not the one who keeps the record. */
 const childOomScore = "500"
@@ -50,7 +50,6 @@ type NewStdio = Stdio & {
   forChild:
     | { stdin: number | "ignore"; stdout: number; stderr: number }
     | { terminal: Bun.TerminalOptions }
-  /** The child exists. */
   started: (subprocess: Bun.Subprocess) => void
   closeChildEnds: () => void
 }
@@ -162,13 +161,7 @@ function openTerminal(size: TerminalSize, user: RunAs | null): NewStdio {
       if (user !== null) terminal.giveTo(user)
     },
     closeChildEnds: () => undefined,
-    handOver() {
-      const fd = terminal.handOver()
-      return {
-        outputs: [{ stream: "stdout", fd }],
-        input: { fd, isInsideLine: input.isInsideLine },
-      }
-    },
+    handOver: () => handedTerminal(terminal.handOver(), input),
     close: () => terminal[Symbol.dispose](),
   }
 }

@@ -5,7 +5,6 @@ import { PipeInput } from "./pipe-input.ts"
 import { PipeOutput } from "./pipe-output.ts"
 import { TerminalInput } from "./pseudo-terminal.ts"
 
-/** How the keeper is connected with a child. */
 export type Stdio = Pick<Child, "outputs" | "input" | "resize"> & {
   /** Leaves the descriptors to the next program; see `Child.handOver`. */
   handOver(): HandedStdio
@@ -17,7 +16,7 @@ export type HandedStdio = Pick<HandedChild, "outputs" | "input">
 /** Our ends of the pipes between keeper and child: just made, or handed over. */
 export function pipeStdio(ends: HandedStdio): Stdio {
   using counted = new DisposableStack()
-  for (const { fd } of ends.outputs) if (fd !== null) counted.use(countIfLarge(fd))
+  for (const { fd } of ends.outputs) if (fd !== null) countIfLarge(fd, counted)
   const isLarge = counted.move()
   const outputs = ends.outputs.map(({ stream, fd }) => ({ stream, output: outputOf(fd) }))
   const inputFd = ends.input?.fd ?? null
@@ -53,17 +52,18 @@ export function masterStdio(handed: HandedStdio): Stdio {
     },
     handOver() {
       master?.close() // before its descriptor means something else
-      const fd = output.handOver()
-      return {
-        outputs: [{ stream: "stdout", fd }],
-        input: { fd, isInsideLine: input.isInsideLine },
-      }
+      return handedTerminal(output.handOver(), input)
     },
     close() {
       master?.close()
       output.cancel()
     },
   }
+}
+
+/** Its input and its output are one. */
+export function handedTerminal(fd: number | null, { isInsideLine }: TerminalInput): HandedStdio {
+  return { outputs: [{ stream: "stdout", fd }], input: { fd, isInsideLine } }
 }
 
 function outputOf(fd: number | null): ChildOutput {
@@ -103,15 +103,11 @@ export function enlarge(readFd: number): void {
   if (mayGrow && large < mostLarge) growPipe(readFd, largeBytes)
 }
 
-/** Counts a pipe among the large ones, if it is one, until disposed. */
-function countIfLarge(readFd: number): Disposable {
-  const share = pipeBytes(readFd) > usualBytes ? 1 : 0
-  large += share
-  let isGivenBack = false
-  return {
-    [Symbol.dispose]() {
-      if (!isGivenBack) large -= share
-      isGivenBack = true
-    },
-  }
+/** Counts a pipe among the large ones, if it is one, until its owner is disposed. */
+function countIfLarge(readFd: number, owner: DisposableStack): void {
+  if (pipeBytes(readFd) <= usualBytes) return
+  large += 1
+  owner.defer(() => {
+    large -= 1
+  })
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs"
 import { ExecutionId } from "../../../execution/id.ts"
+import { SerialQueue } from "../../../lib/serial-queue.ts"
 import type { RecordedTotals, TranscriptStore } from "../../keeper/ports.ts"
 import { fileSize, filesOf, segmentNumbers, segmentPath } from "./segment-files.ts"
 import { createRecordBuffer } from "./write/record-buffer.ts"
@@ -12,19 +13,16 @@ export function createTranscriptStore(directory: string): TranscriptStore {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const totals = noTotals()
   const shared = { buffer: createRecordBuffer(), totals }
-  let resumed: Promise<unknown> = Promise.resolve()
+  const resuming = new SerialQueue()
   return {
     totals,
     create: (id, budget, onForget) =>
       createTranscriptWriter(filesOf(directory, id), budget, shared, onForget),
     // One after the other: going through one takes half a mebibyte and all of a processor.
-    resume(id, budget, handed, onForget) {
+    async resume(id, budget, handed, onForget) {
       const files = filesOf(directory, id)
-      const writing = resumed.then(() => resumeWriting(files, handed))
-      resumed = writing.catch(() => undefined) // whoever wanted that one is told
-      return writing.then((written) =>
-        createTranscriptWriter(files, budget, shared, onForget, written),
-      )
+      const written = await resuming.run(() => resumeWriting(files, handed))
+      return createTranscriptWriter(files, budget, shared, onForget, written)
     },
     recover: (id) => recoverTranscript(filesOf(directory, id)),
     remove(id) {
