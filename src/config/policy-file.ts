@@ -40,7 +40,6 @@ const ProgramName = z
   .string()
   .regex(/^(?:[^/\0]+|(?:\/[^/\0]+)+)$/, "a bare name or an absolute path")
 
-/** What a policy file may say. */
 const PolicyFileSchema = z.strictObject({
   commands: z.record(ProgramName, Rule).optional(),
   directories: z.array(z.string().startsWith("/")).min(1).optional(),

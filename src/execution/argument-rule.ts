@@ -1,4 +1,3 @@
-/** Which arguments a program may be given. */
 export type ArgumentRule = {
   /** The arguments begin with the words of one of these; null is whatever they are. */
   begin: readonly (readonly string[])[] | null

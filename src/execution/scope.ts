@@ -1,6 +1,5 @@
 import { z } from "zod"
 
-/** What a token lets its bearer do. */
 export const Scope = z.enum(["execute", "control", "read", "metrics", "admin"])
 export type Scope = z.infer<typeof Scope>
 

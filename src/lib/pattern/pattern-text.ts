@@ -3,7 +3,6 @@ import { type ByteSet, inBothCases } from "./byte-set.ts"
 /** Thrown inside the reading of a pattern only, where every step may find it wrong. */
 export class WrongPattern extends Error {}
 
-/** A pattern's text, and how far it was read. */
 export class PatternText {
   readonly #text: string
   readonly #isCaseless: boolean

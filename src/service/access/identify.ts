@@ -13,7 +13,6 @@ export type Peer =
   /** `subject` is that of a certificate the peer has shown, null without one. */
   | ({ kind: "tcp"; subject: string | null } & TcpEnds)
 
-/** Who connects, and the credentials they bring. */
 export type ConnectionAttempt = {
   via: string
   peer: Peer

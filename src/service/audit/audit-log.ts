@@ -64,7 +64,6 @@ export class AuditLog implements Audit, Disposable {
     for (const cut of end.cuts) this.#tellCut(cut)
   }
 
-  /** The line that was written last. */
   get head(): Link {
     return this.#link
   }

@@ -8,7 +8,6 @@ import { type AuditFile, auditFiles, mostLineBytes } from "./audit-files.ts"
 import { splitLines } from "./chain.ts"
 
 export type AuditText = {
-  /** The line as it stands in the file. */
   text: string
   /** Null for a line that is damaged, or of a version to come. */
   entry: AuditEntry | null

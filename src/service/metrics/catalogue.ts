@@ -158,7 +158,6 @@ export function metricSamples(name: MetricName, samples: MetricSample[]): Metric
   return { name, samples }
 }
 
-/** A metric with a single value. */
 export function oneValue(
   name: MetricName,
   value: number,

@@ -2,7 +2,6 @@ import type { Distribution, MetricSample, MetricSamples } from "../../protocol/m
 
 export type MetricDescription = { type: "counter" | "gauge" | "histogram"; help: string }
 
-/** The media type of Prometheus's text format. */
 export const textFormatType = "text/plain; version=0.0.4; charset=utf-8"
 
 /**

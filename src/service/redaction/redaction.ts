@@ -34,7 +34,6 @@ export class Redaction {
     this.#replacements = patterns.map(replacementOf)
   }
 
-  /** Anew, or from where another one was handed over. */
   stream(handed?: HandedRedactor): StreamRedactor {
     const redactor = new StreamRedactor(this.#states, this.#replacements, this.#scratch)
     return handed === undefined ? redactor : redactor.restore(handed)

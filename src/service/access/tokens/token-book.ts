@@ -52,7 +52,6 @@ export class TokenBook {
     return entry !== null && tokenState(entry, now) === "good"
   }
 
-  /** Whether there is any token that would be taken. */
   hasUsable(now: Date): boolean {
     return this.#watched.some((tokens) => {
       const known = tokens.current(0)

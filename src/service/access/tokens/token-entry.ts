@@ -14,7 +14,6 @@ export const TokenName = z
   .refine((name) => !reserved.test(name), "`local` and names beginning with `cert` are reserved")
 export type TokenName = z.infer<typeof TokenName>
 
-/** What is kept of a token. */
 export const TokenEntry = z.object({
   id: z.string().regex(/^[a-z2-7]{10}$/),
   name: TokenName,

@@ -6,7 +6,6 @@ import type { TokenFileFailure } from "./token-file.ts"
 
 export type KnownTokens = Result<ReadonlyMap<string, TokenEntry>, TokenFileFailure>
 
-/** A file that tokens are read from. */
 export type TokenSource = {
   path: string
   /** Whether a link is the file it leads to, or none. */

@@ -57,7 +57,7 @@ export class Drivers {
   #driven(id: ExecutionId): DrivenExecution {
     const known = this.#byExecution.get(id)
     if (known !== undefined) return known
-    const driven = new DrivenExecution(id, this.#link, () => this.#byExecution.delete(id))
+    const driven = drivenExecution(id, this.#link, () => this.#byExecution.delete(id))
     this.#byExecution.set(id, driven)
     return driven
   }
@@ -72,44 +72,41 @@ function isStuck(feed: OutputFeed): boolean {
 /** Null for one who stands by: present, but taking nothing. */
 type ActiveDriver = { principal: string; taken: TakenOutput | null }
 
-class DrivenExecution {
-  readonly drivers = new Set<ActiveDriver>()
-  readonly #id: ExecutionId
-  readonly #link: () => KeeperLink
-  readonly #forget: () => void
-  #isTelling = false
-  #isStale = false
+type DrivenExecution = ReturnType<typeof drivenExecution>
 
-  constructor(id: ExecutionId, link: () => KeeperLink, forget: () => void) {
-    this.#id = id
-    this.#link = link
-    this.#forget = forget
-  }
-
-  /** One message under way; what changes meanwhile goes into the next. */
-  tell(): void {
-    this.#isStale = true
-    if (!this.#isTelling) void this.#tellUntilFresh()
-  }
+function drivenExecution(id: ExecutionId, link: () => KeeperLink, forget: () => void) {
+  const drivers = new Set<ActiveDriver>()
+  let isTelling = false
+  let isStale = false
 
   /** Not before the last message is through: it could overtake the next driver's first. */
-  forgetIfDone(): void {
-    if (this.drivers.size === 0 && !this.#isTelling) this.#forget()
+  function forgetIfDone(): void {
+    if (drivers.size === 0 && !isTelling) forget()
   }
 
-  async #tellUntilFresh(): Promise<void> {
-    this.#isTelling = true
-    while (this.#isStale) {
-      this.#isStale = false
-      const drivers = [...this.drivers]
-      await this.#link().call("drivers", {
-        executionId: this.#id,
-        principals: drivers.map(({ principal }) => principal),
-        floor: lowest(drivers.flatMap(({ taken }) => (taken === null ? [] : [taken.floor]))),
+  async function tellUntilFresh(): Promise<void> {
+    isTelling = true
+    while (isStale) {
+      isStale = false
+      const present = [...drivers]
+      await link().call("drivers", {
+        executionId: id,
+        principals: present.map(({ principal }) => principal),
+        floor: lowest(present.flatMap(({ taken }) => (taken === null ? [] : [taken.floor]))),
       })
     }
-    this.#isTelling = false
-    this.forgetIfDone()
+    isTelling = false
+    forgetIfDone()
+  }
+
+  return {
+    drivers,
+    /** One message under way; what changes meanwhile goes into the next. */
+    tell(): void {
+      isStale = true
+      if (!isTelling) void tellUntilFresh()
+    },
+    forgetIfDone,
   }
 }
 

@@ -37,7 +37,6 @@ export function pipeStdio(ends: HandedStdio): Stdio {
   }
 }
 
-/** A terminal whose master side was handed over. */
 export function masterStdio(handed: HandedStdio): Stdio {
   const masterFd = handed.outputs[0]?.fd ?? null
   const master = masterFd === null ? null : new PipeInput(duplicate(masterFd))

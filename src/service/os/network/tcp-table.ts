@@ -48,7 +48,6 @@ function bytesOf(hex: string): number[] {
   return isMapped ? bytes.slice(12) : bytes
 }
 
-/** An IPv4 address inside an IPv6 one. */
 const mappedPrefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255].join()
 
 const listening = "0A"

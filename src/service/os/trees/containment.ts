@@ -36,7 +36,6 @@ export interface Enclosure {
   remove(): void
 }
 
-/** How executions are held together on this machine. */
 export interface Containment extends Disposable {
   readonly mode: ContainmentMode
   /** What can hold an execution to each limit; null for what nothing can. */

@@ -46,7 +46,6 @@ export async function endLeftovers(
   return sweepTrees(left)
 }
 
-/** What is known of a tree whose keeper is gone. */
 type LeftBehind = {
   id: ExecutionId
   leader: ProcessIdentity | null

@@ -8,7 +8,6 @@ import { keyIdOf, type SigningKey } from "./signing-key.ts"
 
 const payloadType = "application/vnd.cc-executor.receipt+json"
 
-/** Signs for the service of the given user. */
 export function createReceiptSigner(key: SigningKey, uid: number): ReceiptSigner {
   return {
     sign(record) {

@@ -11,7 +11,6 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import { writeWhole } from "../../../lib/write-whole.ts"
 import { statePathsIn } from "../state-paths.ts"
 
-/** The Ed25519 key that receipts are signed with. */
 export type SigningKey = { id: string; privateKey: KeyObject; publicKey: KeyObject }
 
 /** `message` says what is wrong with which file, and what to do. */

@@ -74,6 +74,16 @@ export class ChainWalk {
       : { segment, offset, sequence, lines }
   }
 
+  /** Whether so much of each stream came up to here. */
+  hasCounted({ stdout, stderr }: Record<StreamName, Count>): boolean {
+    return (
+      stdout.bytes === this.stdout.bytes &&
+      stdout.lines === this.stdout.lines &&
+      stderr.bytes === this.stderr.bytes &&
+      stderr.lines === this.stderr.lines
+    )
+  }
+
   /** Moves past the next record, once it is found whole; false at the end. */
   next(): boolean {
     while (this.end === null) {
@@ -103,7 +113,7 @@ export class ChainWalk {
       return this.#break("the segment's header was changed")
     if (this.#isFirstSegment && header.number > 0) this.#believe(header, before)
     if (!isHashAt(before, 0, this.chain)) return this.#break("the segment continues another chain")
-    if (!this.#continues(header)) return this.#break("the segment does not go on where it should")
+    if (!this.hasCounted(header)) return this.#break("the segment does not go on where it should")
     this.#isFirstSegment = false
     this.chain.set(hash)
     this.offset = segmentHeaderBytes
@@ -117,15 +127,6 @@ export class ChainWalk {
     this.bytesBefore.stdout = header.stdout.bytes
     this.bytesBefore.stderr = header.stderr.bytes
     this.chain.set(chainBefore)
-  }
-
-  #continues(header: SegmentHeader): boolean {
-    return (
-      header.stdout.bytes === this.stdout.bytes &&
-      header.stdout.lines === this.stdout.lines &&
-      header.stderr.bytes === this.stderr.bytes &&
-      header.stderr.lines === this.stderr.lines
-    )
   }
 
   #passRecord(available: number): boolean {

@@ -60,7 +60,6 @@ export function seekTailBytes(
   return readPositionAt(facts.end)
 }
 
-/** The first record at or after a time. */
 export function seekTime(files: TranscriptFiles, facts: TranscriptFacts, time: Date): ReadPosition {
   const timeMs = time.getTime()
   const found = lastSegment(files, facts, (header) => {

@@ -1,7 +1,8 @@
+import { setImmediate } from "node:timers/promises"
 import type { StreamName, TranscriptFacts, TranscriptHashes } from "../../../../execution/record.ts"
 import type { Verification } from "../../../../execution/verdict.ts"
 import type { Sought } from "../../../gateway/ports.ts"
-import { genesisOf, hexOf } from "../chain.ts"
+import { genesisOf, hexOf, streamHashers } from "../chain.ts"
 import { ChainWalk } from "../chain-walk.ts"
 import {
   fileSize,
@@ -42,7 +43,7 @@ export async function verifyTranscript(
     spent += record.length + recordCostBytes
     if (spent < sliceBytes) continue
     spent = 0
-    await nextTurn()
+    await setImmediate()
   }
 
   const forgotten = sought.hashes === null ? forgottenUnder(files, walk) : null
@@ -59,16 +60,6 @@ type PerStream<Value> = Record<StreamName, Value>
 
 function searchesFor(needle: Uint8Array): PerStream<ByteSearch> {
   return { stdout: createByteSearch(needle), stderr: createByteSearch(needle) }
-}
-
-function streamHashers(): PerStream<Bun.CryptoHasher> {
-  return { stdout: new Bun.CryptoHasher("sha256"), stderr: new Bun.CryptoHasher("sha256") }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 }
 
 function verifyEmpty(
@@ -143,12 +134,8 @@ function differenceOf(
   { hashes }: Sought,
   hashers: PerStream<Bun.CryptoHasher> | null,
 ): BrokenChain | null {
-  const isSameCount =
-    walk.stdout.bytes === facts.stdout.bytes &&
-    walk.stdout.lines === facts.stdout.lines &&
-    walk.stderr.bytes === facts.stderr.bytes &&
-    walk.stderr.lines === facts.stderr.lines
-  if (!isSameCount) return brokenAt(walk.sequence, "it does not hold as much as was recorded")
+  if (!walk.hasCounted(facts))
+    return brokenAt(walk.sequence, "it does not hold as much as was recorded")
   if (hashes === null) return null
   const size = fileSize(segmentPath(files, facts.end.segment))
   const isLonger = size !== facts.end.offset || hasSegmentAfter(files, facts.end.segment)

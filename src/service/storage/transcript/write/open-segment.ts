@@ -18,7 +18,6 @@ export type OpenSegment = {
   fileBytes: number
 }
 
-/** With the chain value that its header ends with. */
 type NewSegment = OpenSegment & { readonly chainAfterHeader: Uint8Array }
 
 export function createSegment(

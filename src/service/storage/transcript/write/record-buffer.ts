@@ -25,7 +25,6 @@ export type RecordBuffer = {
   assemble(chainBefore: Uint8Array, header: RecordHeader, payload: Uint8Array): number
 }
 
-/** What the writers of one store have in common. */
 export type SharedByWriters = { buffer: RecordBuffer; totals: RecordedTotals }
 
 export const recordStart = hashBytes

@@ -1,6 +1,6 @@
 import { rmSync, truncateSync } from "node:fs"
 import type { RecoveredTranscript } from "../../../keeper/ports.ts"
-import { hexOf } from "../chain.ts"
+import { hexOf, streamHashers } from "../chain.ts"
 import { ChainWalk } from "../chain-walk.ts"
 import {
   emptyRecordHeader,
@@ -37,8 +37,7 @@ export function recoverTranscript(files: TranscriptFiles): RecoveredTranscript |
 
   const lastBytes = fileSize(segmentPath(files, last)) ?? 0
   const walk = new ChainWalk(files, first, { segment: last, offset: lastBytes })
-  const stdout = new Bun.CryptoHasher("sha256")
-  const stderr = new Bun.CryptoHasher("sha256")
+  const { stdout, stderr } = streamHashers()
   while (walk.next()) {
     if (walk.record.kind === "stdout") stdout.update(walk.payload)
     if (walk.record.kind === "stderr") stderr.update(walk.payload)

@@ -1,7 +1,8 @@
 import { openSync } from "node:fs"
+import { setImmediate } from "node:timers/promises"
 import type { HandedTranscript } from "../../../../execution/handover.ts"
 import type { StreamName, TranscriptFacts } from "../../../../execution/record.ts"
-import { hexOf } from "../chain.ts"
+import { hexOf, streamHashers } from "../chain.ts"
 import { ChainWalk } from "../chain-walk.ts"
 import { fileSize, readSegmentHeader, segmentPath, type TranscriptFiles } from "../segment-files.ts"
 import type { OpenSegment } from "./open-segment.ts"
@@ -38,10 +39,7 @@ async function hashStreams(
   { start, end }: TranscriptFacts,
   chain: string,
 ): Promise<Record<StreamName, Bun.CryptoHasher>> {
-  const hashers = {
-    stdout: new Bun.CryptoHasher("sha256"),
-    stderr: new Bun.CryptoHasher("sha256"),
-  }
+  const hashers = streamHashers()
   if (end.offset === 0) return hashers
   const walk = new ChainWalk(files, start.segment, end)
   let pauseAt = atOnceBytes
@@ -50,7 +48,7 @@ async function hashStreams(
     if (kind !== "resize") hashers[kind].update(walk.payload)
     if (walk.sequence < pauseAt) continue
     pauseAt = walk.sequence + atOnceBytes
-    await new Promise((resolve) => setImmediate(resolve))
+    await setImmediate()
   }
   if (walk.end?.kind !== "complete" || hexOf(walk.chain) !== chain) {
     const why = walk.end?.kind === "broken" ? walk.end.why : "its chain ends otherwise"

@@ -288,7 +288,6 @@ class Writer implements TranscriptWriter {
     return next !== undefined && next.start.sequence <= position.sequence
   }
 
-  /** The output since a segment's beginning. */
   #extentSince(segment: OpenSegment | undefined, fileBytes: number): Extent {
     return {
       bytes: this.#totals.sequence - (segment?.start.sequence ?? 0),

@@ -4,7 +4,6 @@ import type { TranscriptFiles } from "../segment-files.ts"
 import type { OpenSegment } from "./open-segment.ts"
 import { StreamTotals } from "./stream-totals.ts"
 
-/** What has been written of a transcript. */
 export type Written = {
   totals: StreamTotals
   /** Read, but never recorded. */
@@ -19,14 +18,12 @@ export function nothingWritten(files: TranscriptFiles): Written {
   return { totals: new StreamTotals(), discarded, chain: genesisOf(files.executionId), kept: [] }
 }
 
-/** The oldest place still kept. */
 export function startOf([oldest]: Written["kept"]): Position {
   if (oldest === undefined) return { ...startOfTranscript }
   const { number, sequence, lines } = oldest.start
   return { segment: number, offset: 0, sequence, lines }
 }
 
-/** The place after the last record. */
 export function endOf(kept: Written["kept"], { sequence, lines }: StreamTotals): Position {
   const current = kept.at(-1)
   if (current === undefined) return { ...startOfTranscript }
