@@ -29,10 +29,6 @@ export class MemoryTranscripts implements TranscriptStore {
     this.#found.delete(id)
   }
 
-  bytesOnDisk(): number {
-    return 0
-  }
-
   all(): ExecutionId[] {
     return [...this.#found.keys()]
   }

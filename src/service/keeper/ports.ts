@@ -207,7 +207,6 @@ export interface TranscriptStore {
   /** Cuts an unfinished last record off and says what is left; null when nothing was written. */
   recover(id: ExecutionId): RecoveredTranscript | null
   remove(id: ExecutionId): void
-  bytesOnDisk(id: ExecutionId): number
   all(): ExecutionId[]
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs"
 import { ExecutionId } from "../../../execution/id.ts"
 import { SerialQueue } from "../../../lib/serial-queue.ts"
 import type { RecordedTotals, TranscriptStore } from "../../keeper/ports.ts"
-import { fileSize, filesOf, segmentNumbers, segmentPath } from "./segment-files.ts"
+import { filesOf } from "./segment-files.ts"
 import { createRecordBuffer } from "./write/record-buffer.ts"
 import { recoverTranscript } from "./write/recover.ts"
 import { resumeWriting } from "./write/resume.ts"
@@ -31,11 +31,6 @@ export function createTranscriptStore(directory: string): TranscriptStore {
       rmSync(files.directory, { recursive: true, force: true })
     },
     all: () => readdirSync(directory).filter((name) => ExecutionId.safeParse(name).success),
-    bytesOnDisk(id) {
-      const files = filesOf(directory, id)
-      const sizes = (segmentNumbers(files) ?? []).map((n) => fileSize(segmentPath(files, n)) ?? 0)
-      return sizes.reduce((sum, size) => sum + size, 0)
-    },
   }
 }
 

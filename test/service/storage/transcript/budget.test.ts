@@ -7,6 +7,7 @@ import type { TranscriptFacts } from "../../../../src/execution/record.ts"
 import type { Budget } from "../../../../src/execution/spec.ts"
 import {
   bytesOf,
+  bytesOnDisk,
   countOf,
   executionId,
   noon,
@@ -119,7 +120,7 @@ describe("drop-oldest", () => {
 
     for (let count = 0; count < 30_000; count += 1) writer.appendResize({ cols: 1, rows: 1 }, noon)
 
-    expect(transcripts.store.bytesOnDisk(executionId)).toBeLessThan(1.2 * 1024 * 1024)
+    expect(bytesOnDisk(transcripts.directory)).toBeLessThan(1.2 * 1024 * 1024)
     expect(writer.facts().dropped).toEqual({ bytes: 0, lines: 0 })
   })
 

@@ -6,6 +6,7 @@ import { createTranscriptReader } from "../../../../src/service/storage/transcri
 import { createTranscriptStore } from "../../../../src/service/storage/transcript/store.ts"
 import {
   bytesOf,
+  bytesOnDisk,
   executionId,
   noon,
   piecesFrom,
@@ -144,7 +145,7 @@ describe.skipIf(!mayMount())("a disk that fills up", () => {
     expect(outcome).toEqual({ kind: "disk-full", lost: bytesOf("text") })
     expect(resized.kind).toBe("disk-full")
     expect(writer.facts().end.offset).toBe(0)
-    expect(store.bytesOnDisk(executionId)).toBe(0)
+    expect(bytesOnDisk(directory)).toBe(0)
   })
 
   test("never stops the taking of what was read, where it blocks", () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ExecutionId } from "../../../../src/execution/id.ts"
@@ -38,6 +38,14 @@ export function temporaryTranscripts(): TemporaryTranscripts {
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Of all files that the transcript has below this directory. */
+export function bytesOnDisk(transcriptsDirectory: string): number {
+  const directory = join(transcriptsDirectory, executionId)
+  if (!existsSync(directory)) return 0
+  const sizes = readdirSync(directory).map((name) => statSync(join(directory, name)).size)
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 export function bytesOf(text: string): Uint8Array {

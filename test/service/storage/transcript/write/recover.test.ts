@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { recordedExample, segmentBytesOf } from "../recorded-example.ts"
 import {
   bytesOf,
+  bytesOnDisk,
   executionId,
   noon,
   piecesFrom,
@@ -56,7 +57,7 @@ describe("a transcript that stops at any byte", () => {
       expect(recovered.facts.end.lines).toBe(last?.facts.end.lines ?? -1)
       expect(recovered.facts.stdout).toEqual(last?.facts.stdout ?? { bytes: -1, lines: -1 })
       expect(recovered.hashes?.stderr).toBe(last?.hashes.stderr ?? "")
-      expect(store.bytesOnDisk(executionId)).toBe(cut - recovered.truncatedBytes)
+      expect(bytesOnDisk(directory)).toBe(cut - recovered.truncatedBytes)
 
       const { facts, hashes } = recovered
       const { chain } = await reader.verify(executionId, facts, { hashes })
@@ -170,7 +171,7 @@ describe("a transcript with damage that no crash does", () => {
     expect(recovered?.facts.end).toEqual({ segment: 0, offset: 128, sequence: 0, lines: 0 })
     expect(recovered?.hashes).toBeNull()
     expect(recovered?.truncatedBytes).toBe(bytes.length - 128)
-    expect(store.bytesOnDisk(executionId)).toBe(bytes.length)
+    expect(bytesOnDisk(example.transcripts.directory)).toBe(bytes.length)
     const { facts, hashes } = example.last
     expect((await reader.verify(executionId, facts, { hashes })).chain.kind).toBe("broken-at")
   })
@@ -187,7 +188,7 @@ describe("a transcript with damage that no crash does", () => {
     expect(recovered?.facts.end).toEqual({ segment: 0, offset: 192, sequence: 4, lines: 1 })
     expect(recovered?.hashes).toBeNull()
     expect(recovered?.truncatedBytes).toBe(bytes.length - 192)
-    expect(transcripts.store.bytesOnDisk(executionId)).toBe(bytes.length)
+    expect(bytesOnDisk(transcripts.directory)).toBe(bytes.length)
   })
 
   test("ends before a segment that is missing", () => {

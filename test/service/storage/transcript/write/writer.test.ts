@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { startOfTranscript, type TranscriptFacts } from "../../../../../src/execution/record.ts"
 import {
   bytesOf,
+  bytesOnDisk,
   countOf,
   executionId,
   noon,
@@ -29,7 +30,7 @@ describe("an execution without output", () => {
     expect(existsSync(join(transcripts.directory, executionId))).toBe(false)
     expect(writer.facts().end).toEqual(startOfTranscript)
     expect(transcripts.store.recover(executionId)).toBeNull()
-    expect(transcripts.store.bytesOnDisk(executionId)).toBe(0)
+    expect(bytesOnDisk(transcripts.directory)).toBe(0)
   })
 
   test("has the hashes of nothing, and a chain of its own", () => {
@@ -137,7 +138,7 @@ describe("a file on disk", () => {
     using transcripts = temporaryTranscripts()
     using writer = transcripts.store.create(executionId, roomy, forgetsNothing)
     writer.append("stdout", bytesOf("text"), noon)
-    expect(transcripts.store.bytesOnDisk(executionId)).toBe(192)
+    expect(bytesOnDisk(transcripts.directory)).toBe(192)
     expect(transcripts.store.all()).toEqual([executionId])
 
     transcripts.store.remove(executionId)
