@@ -8,7 +8,7 @@ import {
   TranscriptHashes,
 } from "../execution/record.ts"
 import { BudgetPolicy, LimitHolder, TerminalSize } from "../execution/spec.ts"
-import { exitOf, StateKind, StopCause } from "../execution/state.ts"
+import { exitOf, type Outcome, StateKind, StopCause } from "../execution/state.ts"
 
 const OutcomeName = z.enum(["exited", "signaled", "stopped", "failed-to-start", "lost"])
 
@@ -131,22 +131,20 @@ function inSeconds(ms: number | null): number | null {
   return ms === null ? null : ms / 1000
 }
 
-export function endingOf(record: ExecutionRecord): Ending | null {
-  if (record.state.kind !== "ended") return null
-  const { outcome } = record.state
+function endingOf({ state }: ExecutionRecord): Ending | null {
+  if (state.kind !== "ended") return null
+  const { outcome } = state
   const exit = exitOf(outcome)
   return {
     outcome: outcome.kind,
     exit_code: exit?.kind === "exited" ? exit.exitCode : null,
     signal: exit?.kind === "signaled" ? exit.signal : null,
     cause: outcome.kind === "stopped" ? outcome.cause : null,
-    reason: reasonOf(record),
+    reason: reasonOf(outcome),
   }
 }
 
-function reasonOf(record: ExecutionRecord): string | null {
-  if (record.state.kind !== "ended") return null
-  const { outcome } = record.state
+function reasonOf(outcome: Outcome): string | null {
   if (outcome.kind === "failed-to-start") return outcome.message
   if (outcome.kind === "lost") return outcome.reason
   return null

@@ -1,17 +1,9 @@
 import { z } from "zod"
-import {
-  type ExecutionRecord,
-  hasEnded,
-  Redacted,
-  Survivor,
-  TranscriptHashes,
-} from "../execution/record.ts"
-import { Ending, ExecutionView, endingOf } from "./execution-view.ts"
+import { Ending, ExecutionView } from "./execution-view.ts"
 import { WireError } from "./failure.ts"
 import { GapNotice, OutputChunk } from "./methods.ts"
 
 const execution_id = z.string()
-const Streams = z.object({ stdout: z.int(), stderr: z.int() })
 
 const LifeSign = z.object({
   execution_id,
@@ -20,19 +12,19 @@ const LifeSign = z.object({
   pgid: z.int().nullable(),
 })
 
+const { shape } = ExecutionView
+
 export const Completed = z.object({
   execution_id,
   status: z.enum(["completed", "failed"]).describe("`completed` means exit code 0, nothing else"),
   ...Ending.shape,
-  execution_time: z.number().describe("seconds of running, not counting pauses"),
-  bytes: Streams,
-  lines: Streams,
-  dropped: z.object({ bytes: z.int(), lines: z.int() }),
-  redacted: Redacted.nullable()
-    .default(null)
-    .describe("how often a redaction pattern matched; null without patterns"),
-  hashes: TranscriptHashes.nullable(),
-  survivors: z.array(Survivor),
+  execution_time: shape.execution_time,
+  bytes: shape.bytes,
+  lines: shape.lines,
+  dropped: shape.dropped,
+  redacted: shape.redacted,
+  hashes: shape.hashes,
+  survivors: shape.survivors,
 })
 export type Completed = z.infer<typeof Completed>
 
@@ -68,21 +60,12 @@ export const notifications = {
 export type NotificationName = keyof typeof notifications
 export type NotificationOf<Name extends NotificationName> = z.infer<(typeof notifications)[Name]>
 
-export function completedOf(record: ExecutionRecord): Completed | null {
-  const ending = endingOf(record)
-  if (!hasEnded(record) || ending === null) return null
-  const { transcript } = record
-  const succeeded = ending.outcome === "exited" && ending.exit_code === 0
-  return {
-    execution_id: record.id,
-    status: succeeded ? "completed" : "failed",
-    ...ending,
-    execution_time: record.runningMs / 1000,
-    bytes: { stdout: transcript.stdout.bytes, stderr: transcript.stderr.bytes },
-    lines: { stdout: transcript.stdout.lines, stderr: transcript.stderr.lines },
-    dropped: transcript.dropped,
-    redacted: record.redacted,
-    hashes: record.hashes,
-    survivors: record.survivors,
-  }
+/** How an execution ended, as everyone is told; null before its end. */
+export function completedOf(view: ExecutionView): Completed | null {
+  if (view.ending === null) return null
+  const { outcome, exit_code } = view.ending
+  const status = outcome === "exited" && exit_code === 0 ? "completed" : "failed"
+  const { execution_time, bytes, lines, dropped, redacted, hashes, survivors } = view
+  const totals = { execution_time, bytes, lines, dropped, redacted, hashes, survivors }
+  return { execution_id: view.execution_id, status, ...view.ending, ...totals }
 }

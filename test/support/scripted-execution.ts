@@ -1,8 +1,7 @@
-import { completedFrom } from "../../src/client/output/execution-event.ts"
 import type { StreamName } from "../../src/execution/record.ts"
 import type { StateKind } from "../../src/execution/state.ts"
 import type { ExecutionView } from "../../src/protocol/execution-view.ts"
-import type { Completed } from "../../src/protocol/notifications.ts"
+import { type Completed, completedOf } from "../../src/protocol/notifications.ts"
 
 export type ScriptedRecord =
   | { kind: "output"; stream: StreamName; bytes: Uint8Array; sequence: number }
@@ -92,7 +91,7 @@ export class ScriptedExecution {
   }
 
   completed(): Completed | null {
-    return completedFrom(this.view())
+    return completedOf(this.view())
   }
 
   #ending(): NonNullable<ExecutionView["ending"]> {

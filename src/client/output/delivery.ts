@@ -3,6 +3,7 @@ import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.t
 import type { Encoding } from "../../protocol/execute.ts"
 import { failure, failureFrom } from "../../protocol/failure.ts"
 import type { ResultOf, Role } from "../../protocol/methods.ts"
+import { completedOf } from "../../protocol/notifications.ts"
 import { isTransient, retryDelayMs } from "../calls/transient.ts"
 import { CallError, DetachedError } from "../client-error.ts"
 import type { ClientLimits } from "../client-limits.ts"
@@ -10,12 +11,7 @@ import type { Connection } from "../connection/connection.ts"
 import type { ExecutionNotice } from "../connection/incoming.ts"
 import type { AskFailure, Session } from "../connection/session.ts"
 import { Acknowledgements } from "./acknowledgements.ts"
-import {
-  completedFrom,
-  type ExecutionEvent,
-  type OutputEvent,
-  weightOf,
-} from "./execution-event.ts"
+import { type ExecutionEvent, type OutputEvent, weightOf } from "./execution-event.ts"
 import { Inbox } from "./inbox.ts"
 
 export type DeliveryOptions = {
@@ -289,7 +285,7 @@ export class Delivery {
   }
 
   #learnEndFrom(view: ResultOf<"status">): void {
-    const completed = completedFrom(view)
+    const completed = completedOf(view)
     if (completed !== null) this.inbox.learnEnd(completed)
   }
 

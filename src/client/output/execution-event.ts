@@ -1,6 +1,5 @@
 import type { StreamName } from "../../execution/record.ts"
 import type { BinaryFrame } from "../../protocol/binary-frame.ts"
-import type { ExecutionView } from "../../protocol/execution-view.ts"
 import type { GapNotice } from "../../protocol/methods.ts"
 import type { Completed, NotificationOf } from "../../protocol/notifications.ts"
 
@@ -79,23 +78,4 @@ const overheadBytes = 256
 export function weightOf(event: ExecutionEvent): number {
   if (event.kind !== "output") return overheadBytes
   return overheadBytes + (event.text === null ? event.bytes.length : event.text.length)
-}
-
-/** What `process.completed` would have said, from an execution's status; null before its end. */
-export function completedFrom(view: ExecutionView): Completed | null {
-  const { ending } = view
-  if (ending === null) return null
-  const succeeded = ending.outcome === "exited" && ending.exit_code === 0
-  return {
-    execution_id: view.execution_id,
-    status: succeeded ? "completed" : "failed",
-    ...ending,
-    execution_time: view.execution_time,
-    bytes: view.bytes,
-    lines: view.lines,
-    dropped: view.dropped,
-    redacted: view.redacted,
-    hashes: view.hashes,
-    survivors: view.survivors,
-  }
 }

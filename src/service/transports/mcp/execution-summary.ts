@@ -1,9 +1,9 @@
 import { z } from "zod"
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import { StateKind, StopCause } from "../../../execution/state.ts"
-import { type ExecutionView, viewOf } from "../../../protocol/execution-view.ts"
+import { ExecutionView, viewOf } from "../../../protocol/execution-view.ts"
 
-const Streams = z.object({ stdout: z.int(), stderr: z.int() })
+const { shape } = ExecutionView
 
 /** An execution as a model needs to know it: not all there is, but nothing that misleads. */
 export const ExecutionSummary = z.object({
@@ -20,9 +20,9 @@ export const ExecutionSummary = z.object({
   labels: z.record(z.string(), z.string()),
   created_at: z.iso.datetime(),
   elapsed_s: z.number().describe("seconds of running, not counting pauses"),
-  bytes: Streams.describe("written so far"),
-  lines: Streams,
-  dropped: z.object({ bytes: z.int(), lines: z.int() }).describe("output that is no longer kept"),
+  bytes: shape.bytes.describe("written so far"),
+  lines: shape.lines,
+  dropped: shape.dropped.describe("output that is no longer kept"),
   survivors: z.array(z.int()).describe("processes that could not be killed; usually none"),
 })
 export type ExecutionSummary = z.infer<typeof ExecutionSummary>

@@ -1,6 +1,7 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import { EventLoopBudget } from "../../../lib/event-loop-budget.ts"
 import type { Encoding } from "../../../protocol/execute.ts"
+import { viewOf } from "../../../protocol/execution-view.ts"
 import { wireError } from "../../../protocol/failure.ts"
 import { notificationMessage } from "../../../protocol/json-rpc.ts"
 import { completedOf, type NotificationName } from "../../../protocol/notifications.ts"
@@ -158,7 +159,7 @@ export class Subscription implements Disposable {
     if (wasCanceled && this.#lastState !== "ended") {
       this.#tellLife("process.canceled", "canceled", record)
     }
-    const completed = completedOf(record)
+    const completed = completedOf(viewOf(record))
     if (completed !== null) this.#tell("process.completed", completed)
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { ExecutionRecord } from "../../../../src/execution/record.ts"
-import { endingOf } from "../../../../src/protocol/execution-view.ts"
+import { viewOf } from "../../../../src/protocol/execution-view.ts"
 import { recover } from "../../../../src/service/keeper/housekeeping/recovery.ts"
 import type { Sweep } from "../../../../src/service/keeper/ports.ts"
 import { ManualClock } from "../../../support/manual-clock.ts"
@@ -108,7 +108,7 @@ describe("what a dead keeper left", () => {
       sampleRecord({ id: sampleId(2) }),
     ])
 
-    const reasons = lost.map((record) => endingOf(record)?.reason)
+    const reasons = lost.map((record) => viewOf(record).ending?.reason)
     expect(reasons[0]).toContain("redacted output since its last journaled event is not counted")
     expect(reasons[1]).not.toContain("redacted")
   })

@@ -67,9 +67,11 @@ export class OutputEvents implements Pieces {
       }
       case "state":
         return this.#state(event.record, this.#walk.feed.cursor())
-      case "ended":
+      case "ended": {
         this.#isOver = true
-        return eventPiece({ event: "completed", id: idAfterEnd, data: completedOf(event.record) })
+        const data = completedOf(viewOf(event.record))
+        return eventPiece({ event: "completed", id: idAfterEnd, data })
+      }
       case "failed":
         this.#isOver = true
         return this.#failure(event.failure)

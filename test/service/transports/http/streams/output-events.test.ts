@@ -44,7 +44,7 @@ describe("output as server-sent events", () => {
     })
     expect(received[2]).toMatchObject({ id: "c2", data: { type: "stderr", truncated: true } })
     expect(received[3]).toMatchObject({ id: "c3", data: { state: "draining" } })
-    expect(received[4]).toMatchObject({ data: completedOf(execution.record) })
+    expect(received[4]).toMatchObject({ data: completedOf(viewOf(execution.record)) })
     expect(execution.feeds.size).toBe(0)
   })
 
