@@ -5,8 +5,12 @@ import type { MethodName, ParamsOf, ResultOf } from "../../protocol/methods.ts"
 import { CallError, ConnectionLostError } from "../client-error.ts"
 import type { Connection } from "../connection/connection.ts"
 import { readResult, type Session } from "../connection/session.ts"
-import { isSafeToRepeat, resultLostEarlier } from "./repeat.ts"
-import { retryDelayMs, saysNothingOfTheRequest } from "./transient.ts"
+import {
+  isSafeToRepeat,
+  resultLostEarlier,
+  retryDelayMs,
+  saysNothingOfTheRequest,
+} from "./repeat.ts"
 
 export type CallOptions<Name extends MethodName> = {
   /** Stops waiting. What was sent is not taken back. */

@@ -1,6 +1,6 @@
 import { z } from "zod"
-import type { Failure } from "../../protocol/failure.ts"
-import type { MethodName, ResultOf } from "../../protocol/methods.ts"
+import type { Failure, Reason } from "../../protocol/failure.ts"
+import { InputParams, type MethodName, type ResultOf } from "../../protocol/methods.ts"
 
 /**
  * Whether a request whose answer was lost may be sent again on another session: either doing it
@@ -70,13 +70,7 @@ async function controlResult(params: unknown, status: AskStatus): Promise<unknow
   }
 }
 
-const SentInput = z.object({
-  execution_id: z.string(),
-  data: z.string().default(""),
-  encoding: z.enum(["utf8", "base64"]).default("utf8"),
-  end: z.boolean().default(false),
-  offset: z.int(),
-})
+const SentInput = InputParams.required({ offset: true })
 
 /** The child may have taken the input and ended, or closed its input, before the repetition. */
 async function inputResult(params: unknown, status: AskStatus): Promise<unknown> {
@@ -87,4 +81,33 @@ async function inputResult(params: unknown, status: AskStatus): Promise<unknown>
   const view = await status(input.data.execution_id)
   if (view === null || view.stdin_bytes < offset + bytes.length) return undefined
   return { accepted: bytes.length, offset: view.stdin_bytes }
+}
+
+/** Refusals that say "not now" rather than "no". */
+const transientReasons: ReadonlySet<Reason> = new Set([
+  "RATE_LIMITED",
+  "SHUTTING_DOWN",
+  "SESSION_LIMIT",
+  "STREAM_TIMEOUT",
+  "AT_CAPACITY",
+])
+
+const RetryAfter = z.object({ retry_after: z.number().min(0).max(3_600).describe("seconds") })
+const unsaidDelayMs = 1_000
+
+export function isTransient(refused: Failure): boolean {
+  return transientReasons.has(refused.reason)
+}
+
+/**
+ * Refusals made before the server looks at what was asked. When a repeated request meets one, its
+ * first sending may have been done all the same: only a later answer tells.
+ */
+export function saysNothingOfTheRequest(refused: Failure): boolean {
+  return refused.reason === "RATE_LIMITED" || refused.reason === "SHUTTING_DOWN"
+}
+
+export function retryDelayMs(refused: Failure): number {
+  const said = RetryAfter.safeParse(refused.details)
+  return said.success ? said.data.retry_after * 1000 : unsaidDelayMs
 }

@@ -1,3 +1,4 @@
+import { SerialQueue } from "../../lib/serial-queue.ts"
 import { maxInputBytes } from "../../protocol/methods.ts"
 import { CallError, InputError } from "../client-error.ts"
 import type { Calls } from "./calls.ts"
@@ -12,7 +13,8 @@ export class StandardInput {
   readonly #executionId: string
   readonly #calls: Calls
   #offset: number | null
-  #turn: Promise<unknown> = Promise.resolve()
+  /** One piece is outstanding at a time: the server allows no more, and the order is the data. */
+  readonly #writes = new SerialQueue()
 
   /** `offset` is null when others may have written before: then the server is asked. */
   constructor(executionId: string, calls: Calls, offset: number | null) {
@@ -23,18 +25,11 @@ export class StandardInput {
 
   write(data: string | Uint8Array): Promise<void> {
     const bytes = typeof data === "string" ? encoder.encode(data) : data
-    return this.#inTurn(() => this.#send(bytes))
+    return this.#writes.run(() => this.#send(bytes))
   }
 
   end(): Promise<void> {
-    return this.#inTurn(() => this.#end())
-  }
-
-  /** One piece is outstanding at a time: the server allows no more, and the order is the data. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#turn.then(work)
-    this.#turn = done.catch(() => undefined) // a failed write is told to its writer alone
-    return done
+    return this.#writes.run(() => this.#end())
   }
 
   async #send(bytes: Uint8Array): Promise<void> {

@@ -4,9 +4,14 @@ import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.t
 import type { Reason } from "../../protocol/failure.ts"
 import { CallError, ClientClosedError, ConnectionLostError } from "../client-error.ts"
 import type { ClientLimits } from "../client-limits.ts"
-import type { Incoming } from "./incoming.ts"
 import { type ReconnectPolicy, reconnectDelayMs } from "./reconnect-policy.ts"
-import { type Greeting, Session, type SessionEnd, type SessionListener } from "./session.ts"
+import {
+  type Greeting,
+  Session,
+  type SessionEnd,
+  type SessionListener,
+  type Unasked,
+} from "./session.ts"
 
 export type ConnectionState =
   | { kind: "connecting" }
@@ -29,12 +34,12 @@ const closeHandshakeMs = 1_000
 
 /** Keeps a session: whenever one ends, the next one is opened, until it is closed for good. */
 export class Connection {
-  readonly greeted: Promise<Greeting>
+  readonly #firstGreeting = Promise.withResolvers<Greeting>()
+  readonly greeted = this.#firstGreeting.promise
 
   readonly #options: ConnectionOptions
   readonly #listener: SessionListener
   readonly #closing = new AbortController()
-  readonly #firstGreeting = Promise.withResolvers<Greeting>()
   readonly #running: Promise<void>
   /** The newest session, greeted or not. */
   #newest: Session | null = null
@@ -47,7 +52,6 @@ export class Connection {
   constructor(options: ConnectionOptions, listener: SessionListener) {
     this.#options = options
     this.#listener = listener
-    this.greeted = this.#firstGreeting.promise
     ignoreUnhandledRejection(this.greeted)
     ignoreUnhandledRejection(this.#current.promise)
     this.#running = this.#run().catch((error: unknown) => this.#closeForGood(error))
@@ -91,7 +95,7 @@ export class Connection {
       return null
     }
     const session = new Session(socket, this.#options.limits, {
-      received: (incoming: Incoming) => this.#listener.received(incoming, session),
+      received: (incoming: Unasked) => this.#listener.received(incoming, session),
       ended: () => this.#sessionEnded(session),
     })
     this.#newest = session

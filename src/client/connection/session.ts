@@ -15,8 +15,14 @@ export type AskFailure =
   /** No answer will come; `sent` tells whether the server may have got the question. */
   | { kind: "lost"; sent: boolean }
 
+/** What no request of this client is answered with. */
+export type Unasked = Exclude<
+  Incoming,
+  { kind: "answer" | "refusal" | "greeting" | "unknown" | "garbage" }
+>
+
 export interface SessionListener {
-  received(incoming: Incoming, session: Session): void
+  received(incoming: Unasked, session: Session): void
   ended(session: Session): void
 }
 
@@ -26,20 +32,20 @@ const open = 1 // WebSocket.OPEN, which not every stand-in for the class carries
 
 /** One socket from the attempt to open it until it is gone. It is never revived: see Connection. */
 export class Session {
+  readonly #greeted = Promise.withResolvers<Result<Greeting, SessionEnd>>()
+  readonly #ended = Promise.withResolvers<SessionEnd>()
+  readonly #socketClosed = Promise.withResolvers<void>()
   /** Settles once: with the greeting, or with why there was none. */
-  readonly greeted: Promise<Result<Greeting, SessionEnd>>
-  readonly ended: Promise<SessionEnd>
+  readonly greeted = this.#greeted.promise
+  readonly ended = this.#ended.promise
   /** When the socket itself is closed, which a vanished peer may delay. */
-  readonly socketClosed: Promise<void>
+  readonly socketClosed = this.#socketClosed.promise
 
   readonly #socket: WebSocket
   readonly #listener: SessionListener
   readonly #pending = new Map<number, Settle>()
   readonly #greetingTimer: ReturnType<typeof setTimeout>
   readonly #limits: ClientLimits
-  readonly #greeted = Promise.withResolvers<Result<Greeting, SessionEnd>>()
-  readonly #ended = Promise.withResolvers<SessionEnd>()
-  readonly #socketClosed = Promise.withResolvers<void>()
   /** Until the greeting, the limit for that is the watch. */
   #silence: Disposable | null = null
   #phase: "opening" | "greeted" | "over" = "opening"
@@ -51,9 +57,6 @@ export class Session {
     this.#socket = socket
     this.#listener = listener
     this.#limits = limits
-    this.greeted = this.#greeted.promise
-    this.ended = this.#ended.promise
-    this.socketClosed = this.#socketClosed.promise
     socket.binaryType = "arraybuffer"
     socket.addEventListener("message", (event) => this.#receive(event.data))
     socket.addEventListener("close", (event) => this.#closed(event.code, event.reason))
@@ -61,7 +64,9 @@ export class Session {
     socket.addEventListener("error", (event) => {
       this.#lastRefusal ??= refusedUpgrade(event)
     })
-    this.#greetingTimer = setTimeout(() => this.#greetingMissed(), limits.greetingMs)
+    const { greetingMs } = limits
+    const missed = `no greeting came within ${greetingMs} ms`
+    this.#greetingTimer = setTimeout(() => this.end(missed), greetingMs)
   }
 
   get isOver(): boolean {
@@ -144,13 +149,9 @@ export class Session {
   #greet(greeting: Greeting): void {
     if (this.#phase !== "opening") return
     this.#phase = "greeted"
+    clearTimeout(this.#greetingTimer)
     this.#silence = this.#watchSilence()
     this.#greeted.resolve(ok(greeting))
-  }
-
-  #greetingMissed(): void {
-    if (this.#phase !== "opening") return
-    this.end(`no greeting came within ${this.#limits.greetingMs} ms`)
   }
 
   #watchSilence(): Disposable {

@@ -1,5 +1,5 @@
 import { delay } from "../../lib/delay.ts"
-import { isTransient, retryDelayMs } from "../calls/transient.ts"
+import { isTransient, retryDelayMs } from "../calls/repeat.ts"
 import type { Session } from "../connection/session.ts"
 
 export type AcknowledgementOptions = {

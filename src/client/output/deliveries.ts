@@ -1,7 +1,6 @@
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { AlreadyAttachedError } from "../client-error.ts"
-import type { Incoming } from "../connection/incoming.ts"
-import type { Session } from "../connection/session.ts"
+import type { Session, Unasked } from "../connection/session.ts"
 import { Delivery, type DeliveryOptions, type DeliveryWorld } from "./delivery.ts"
 import { eventFromFrame, eventFromOutput } from "./execution-event.ts"
 
@@ -11,7 +10,7 @@ export class Deliveries {
 
   /** Whether an id or the beginning of one names something followed. */
   followsAny(prefix: string): boolean {
-    return [...this.#followed.keys()].some((id) => id.startsWith(prefix))
+    return this.#followed.keys().some((id) => id.startsWith(prefix))
   }
 
   start(
@@ -31,7 +30,7 @@ export class Deliveries {
     this.#followed.get(executionId)?.attachAgain()
   }
 
-  receive(incoming: Incoming, session: Session): void {
+  receive(incoming: Exclude<Unasked, { kind: "changed" }>, session: Session): void {
     switch (incoming.kind) {
       case "output": {
         const delivery = this.#followed.get(incoming.output.execution_id)
@@ -50,13 +49,6 @@ export class Deliveries {
       }
       case "unreadable-notice":
         return this.#followed.get(incoming.executionId)?.receiveUnreadable(incoming.method)
-      case "answer":
-      case "refusal":
-      case "greeting":
-      case "changed":
-      case "unknown":
-      case "garbage":
-        return
     }
   }
 
@@ -67,9 +59,6 @@ export class Deliveries {
   // Few executions are followed at a time, and numbers are reused by every new session: looking is
   // cheaper than keeping an index that must never be stale.
   #subscribed(session: Session, subscription: number): Delivery | undefined {
-    for (const delivery of this.#followed.values()) {
-      if (delivery.isSubscribed(session, subscription)) return delivery
-    }
-    return undefined
+    return this.#followed.values().find((delivery) => delivery.isSubscribed(session, subscription))
   }
 }

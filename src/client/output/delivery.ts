@@ -1,10 +1,10 @@
-import { aborted, delay } from "../../lib/delay.ts"
+import { aborted, delay, orAborted } from "../../lib/delay.ts"
 import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.ts"
 import type { Encoding } from "../../protocol/execute.ts"
 import { failure, failureFrom } from "../../protocol/failure.ts"
-import type { ResultOf, Role } from "../../protocol/methods.ts"
+import type { Role } from "../../protocol/methods.ts"
 import { completedOf } from "../../protocol/notifications.ts"
-import { isTransient, retryDelayMs } from "../calls/transient.ts"
+import { isTransient, retryDelayMs } from "../calls/repeat.ts"
 import { CallError, DetachedError } from "../client-error.ts"
 import type { ClientLimits } from "../client-limits.ts"
 import type { Connection } from "../connection/connection.ts"
@@ -59,14 +59,14 @@ type State =
  * while it is not attached is dropped: the cursor stands before it, so it comes again.
  */
 export class Delivery {
+  readonly #ready = Promise.withResolvers<void>()
   readonly executionId: string
   readonly inbox: Inbox
   /** Resolves at the first attachment, rejects when there will be none. */
-  readonly ready: Promise<void>
+  readonly ready = this.#ready.promise
 
   readonly #options: DeliveryOptions
   readonly #world: DeliveryWorld
-  readonly #ready = Promise.withResolvers<void>()
   readonly #running: Promise<void>
   #state: State
   #wasAttached = false
@@ -81,7 +81,6 @@ export class Delivery {
     this.inbox = new Inbox({ executionId, pid, from, output, queueBytes }, (event) =>
       this.#eventTaken(event),
     )
-    this.ready = this.#ready.promise
     ignoreUnhandledRejection(this.ready)
     this.#state = { kind: "away" }
     if (attached !== null) this.#attached(attached)
@@ -278,19 +277,15 @@ export class Delivery {
     const session = await this.#session(left)
     const status = await session?.ask("status", { execution_id: this.executionId })
     if (status === undefined || left.aborted) return
-    if (status.ok) return this.#learnEndFrom(status.value)
-    if (status.failure.kind === "refused" && !isTransient(status.failure.failure)) {
+    if (status.ok) {
+      const completed = completedOf(status.value)
+      if (completed !== null) this.inbox.learnEnd(completed)
+    } else if (status.failure.kind === "refused" && !isTransient(status.failure.failure)) {
       this.fail(new CallError(status.failure.failure))
     }
   }
 
-  #learnEndFrom(view: ResultOf<"status">): void {
-    const completed = completedOf(view)
-    if (completed !== null) this.inbox.learnEnd(completed)
-  }
-
-  async #session(left: AbortSignal): Promise<Session | null> {
-    const leaving = aborted(left).then(() => null)
-    return Promise.race([this.#world.connection.session(), leaving])
+  #session(left: AbortSignal): Promise<Session | null> {
+    return orAborted(this.#world.connection.session(), left)
   }
 }

@@ -19,12 +19,12 @@ export type InboxOptions = {
 /** What this client has of one execution: events to be taken, how far they go, and the end. */
 export class Inbox {
   readonly queue: OutputQueue
-  readonly ended: Promise<Completed>
+  readonly #ended = Promise.withResolvers<Completed>()
+  readonly ended = this.#ended.promise
 
   readonly #options: InboxOptions
   readonly #eventTaken: (event: ExecutionEvent) => void
   readonly #life: LifecycleTracker
-  readonly #ended = Promise.withResolvers<Completed>()
   #endIsKnown = false
   #received: string // the cursor after what came in
   #taken: string // the cursor after what was taken out
@@ -40,7 +40,6 @@ export class Inbox {
     this.#life = new LifecycleTracker(options.pid)
     this.#received = options.from
     this.#taken = options.from
-    this.ended = this.#ended.promise
     ignoreUnhandledRejection(this.ended)
   }
 

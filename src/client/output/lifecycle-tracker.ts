@@ -7,10 +7,9 @@ import type { LifeEvent } from "./execution-event.ts"
  * made up for.
  */
 export class LifecycleTracker {
+  readonly #told = new Set<LifeEvent["kind"]>()
   #pid: number | null
-  #started = false
-  #paused = false
-  #canceled = false
+  #isPaused = false
 
   constructor(pid: number | null) {
     this.#pid = pid
@@ -38,24 +37,13 @@ export class LifecycleTracker {
   }
 
   #isChange(kind: LifeEvent["kind"]): boolean {
-    switch (kind) {
-      case "started": {
-        const isChange = !this.#started
-        this.#started = true
-        return isChange
-      }
-      case "canceled": {
-        const isChange = !this.#canceled
-        this.#canceled = true
-        return isChange
-      }
-      case "paused":
-      case "resumed": {
-        const paused = kind === "paused"
-        const isChange = this.#paused !== paused
-        this.#paused = paused
-        return isChange
-      }
+    if (kind === "started" || kind === "canceled") {
+      const isNew = !this.#told.has(kind)
+      this.#told.add(kind)
+      return isNew
     }
+    const wasPaused = this.#isPaused
+    this.#isPaused = kind === "paused"
+    return this.#isPaused !== wasPaused
   }
 }

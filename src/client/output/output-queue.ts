@@ -1,3 +1,4 @@
+import { AutoResetEvent } from "../../lib/auto-reset-event.ts"
 import { type ExecutionEvent, weightOf } from "./execution-event.ts"
 
 type Ending = { kind: "open" } | { kind: "finished" } | { kind: "failed"; error: unknown }
@@ -9,7 +10,7 @@ export class OutputQueue {
   readonly #events: ExecutionEvent[] = []
   #weight = 0
   #ending: Ending = { kind: "open" }
-  #arrived = Promise.withResolvers<void>()
+  readonly #arrived = new AutoResetEvent()
   #hasConsumer = false
 
   /** `taken` runs for every event as it is handed out. */
@@ -38,7 +39,7 @@ export class OutputQueue {
   push(event: ExecutionEvent): void {
     this.#events.push(event)
     this.#weight += weightOf(event)
-    this.#arrived.resolve()
+    this.#arrived.set()
   }
 
   /** Nothing more will come; what is here can still be taken. */
@@ -64,7 +65,7 @@ export class OutputQueue {
         if (event !== undefined) yield event
         else if (this.#ending.kind === "failed") throw this.#ending.error
         else if (this.#ending.kind === "finished") return
-        else await this.#arrival()
+        else await this.#arrived.wait()
       }
     } finally {
       this.#hasConsumer = false
@@ -79,14 +80,9 @@ export class OutputQueue {
     return event
   }
 
-  async #arrival(): Promise<void> {
-    this.#arrived = Promise.withResolvers<void>()
-    await this.#arrived.promise
-  }
-
   #close(ending: Ending): void {
     if (!this.isOpen) return
     this.#ending = ending
-    this.#arrived.resolve()
+    this.#arrived.set()
   }
 }

@@ -1,3 +1,4 @@
+import { AutoResetEvent } from "../../lib/auto-reset-event.ts"
 import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.ts"
 import type { Labels } from "../../protocol/execute.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
@@ -12,18 +13,17 @@ type Ending = { kind: "open" } | { kind: "disposed" } | { kind: "failed"; error:
 
 export class Watcher implements Watch {
   readonly labels: Labels
-  readonly ready: Promise<void>
+  readonly #ready = Promise.withResolvers<void>()
+  readonly ready = this.#ready.promise
 
   readonly #disposed: (watcher: Watcher) => void
-  readonly #ready = Promise.withResolvers<void>()
   readonly #views = new ViewQueue()
-  #arrived = Promise.withResolvers<void>()
+  readonly #arrived = new AutoResetEvent()
   #ending: Ending = { kind: "open" }
 
   constructor(labels: Labels, disposed: (watcher: Watcher) => void) {
     this.labels = labels
     this.#disposed = disposed
-    this.ready = this.#ready.promise
     ignoreUnhandledRejection(this.ready)
   }
 
@@ -35,7 +35,7 @@ export class Watcher implements Watch {
     const wanted = Object.entries(this.labels)
     if (!wanted.every(([name, value]) => view.labels[name] === value)) return
     this.#views.push(view)
-    this.#arrived.resolve()
+    this.#arrived.set()
   }
 
   fail(error: unknown): void {
@@ -54,18 +54,13 @@ export class Watcher implements Watch {
       if (view !== undefined) yield view
       else if (this.#ending.kind === "failed") throw this.#ending.error
       else if (this.#ending.kind === "disposed") return
-      else await this.#arrival()
+      else await this.#arrived.wait()
     }
-  }
-
-  async #arrival(): Promise<void> {
-    this.#arrived = Promise.withResolvers<void>()
-    await this.#arrived.promise
   }
 
   #close(ending: Ending): void {
     if (this.#ending.kind === "open") this.#ending = ending
-    this.#arrived.resolve()
+    this.#arrived.set()
   }
 }
 

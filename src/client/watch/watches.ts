@@ -1,7 +1,7 @@
 import { aborted, delay } from "../../lib/delay.ts"
 import type { Labels } from "../../protocol/execute.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
-import { isTransient, retryDelayMs } from "../calls/transient.ts"
+import { isTransient, retryDelayMs } from "../calls/repeat.ts"
 import { CallError } from "../client-error.ts"
 import type { Connection } from "../connection/connection.ts"
 import type { AskFailure, Session } from "../connection/session.ts"
