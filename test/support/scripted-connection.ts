@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Connection } from "../../src/service/transports/socket/connection.ts"
+import type { Connection } from "../../src/service/transports/socket/session.ts"
 
 const Message = z.looseObject({
   id: z.union([z.number(), z.string(), z.null()]).optional(),

@@ -14,7 +14,6 @@ import {
   type ParsedParamsOf,
   type Role,
 } from "../../../protocol/methods.ts"
-import type { PolicyKind } from "../../../protocol/notifications.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Operations, OutputFeed } from "../../gateway/ports.ts"
 import { type SubscriberSocket, Subscription } from "./subscription.ts"
@@ -25,7 +24,7 @@ export interface SessionScope extends SubscriberSocket {
   readonly operations: Operations
   readonly subscriptions: Map<string, Subscription>
   latestExecution: string | null
-  watch(labels: Record<string, string> | undefined): Result<null, Failure>
+  watch(labels: Record<string, string> | undefined): Result<Record<string, never>, Failure>
   newSubscriptionNumber(): Result<number, Failure>
   detach(subscription: Subscription): void
   /** What drove this execution here before, and stands by since it was detached. */
@@ -40,102 +39,92 @@ export type Reply = {
   abandon?: () => void
 }
 
-export function answerMethod(
+export async function answerMethod(
   session: SessionScope,
   method: string,
   params: unknown,
 ): Promise<Result<Reply, Failure>> {
-  if (!isMethodName(method)) {
-    const message = `Unknown method: ${JSON.stringify(method.slice(0, 100))}.`
-    return Promise.resolve(fail(failure("METHOD_NOT_FOUND", message)))
-  }
-  return answer(session, method, params)
+  if (isMethodName(method)) return answer(session, method, params)
+  const message = `Unknown method: ${JSON.stringify(method.slice(0, 100))}.`
+  return fail(failure("METHOD_NOT_FOUND", message))
 }
 
-async function answer(
+const schemas: { [Name in MethodName]: { params: z.ZodType<ParsedParamsOf<Name>> } } = methods
+
+async function answer<Name extends MethodName>(
   session: SessionScope,
-  method: MethodName,
+  method: Name,
   raw: unknown,
 ): Promise<Result<Reply, Failure>> {
-  const { operations, caller } = session
-  switch (method) {
-    case "execute":
-      return withParams(
-        methods.execute.params,
-        raw,
-        (params) => execute(session, params),
-        operations.policy,
-      )
-    case "attach":
-      return withParams(methods.attach.params, raw, (params) => attach(session, params))
-    case "control":
-      return withParams(methods.control.params, raw, async ({ type, signal, execution_id }) => {
-        const id = execution_id ?? session.latestExecution
-        if (id === null) {
-          const message = "This session has not started anything yet: pass an execution_id."
-          return fail(failure("PROCESS_NOT_FOUND", message))
-        }
-        return plain(await operations.control(caller, id, { type, signal }))
-      })
-    case "input":
-      return withParams(methods.input.params, raw, async (params) => {
-        const data = inputBytes(params)
-        if (!data.ok) return data
-        const { execution_id, end, offset } = params
-        const input = { data: data.value, end, offset }
-        return plain(await operations.input(caller, execution_id, input))
-      })
-    case "resize":
-      return withParams(methods.resize.params, raw, async ({ execution_id, cols, rows }) =>
-        plain(await operations.resize(caller, execution_id, { cols, rows })),
-      )
-    case "detach":
-      return withParams(methods.detach.params, raw, async ({ execution_id }) => {
-        const subscription = await subscriptionTo(session, execution_id)
-        if (!subscription.ok) return subscription
-        session.detach(subscription.value)
-        return ok({ result: {} })
-      })
-    case "ack":
-      return withParams(methods.ack.params, raw, async ({ execution_id, next }) => {
-        const subscription = await subscriptionTo(session, execution_id)
-        if (!subscription.ok) return subscription
-        if (subscription.value.driver?.acknowledge(next) === false) {
-          return fail(failure("INVALID_PARAMS", "`next` is not a cursor."))
-        }
-        return ok({ result: {} })
-      })
-    case "watch":
-      return withParams(methods.watch.params, raw, async ({ labels }) => {
-        const watching = session.watch(labels)
-        return watching.ok ? ok({ result: {} }) : watching
-      })
-    case "remove":
-      return withParams(methods.remove.params, raw, async ({ execution_id }) =>
-        plain(await operations.remove(caller, execution_id)),
-      )
-    case "list":
-      return withParams(methods.list.params, raw, async (params) =>
-        plain(await operations.list(caller, params)),
-      )
-    case "status":
-      return withParams(methods.status.params, raw, async ({ execution_id }) => {
-        const record = await operations.status(caller, execution_id)
-        return record.ok ? ok({ result: viewOf(record.value) }) : record
-      })
-    case "receipt":
-      return withParams(methods.receipt.params, raw, async ({ execution_id }) =>
-        plain(await operations.receipt(caller, execution_id)),
-      )
-    case "transcript.read":
-      return withParams(methods["transcript.read"].params, raw, async (params) =>
-        plain(await operations.readTranscript(caller, params)),
-      )
-    case "transcript.verify":
-      return withParams(methods["transcript.verify"].params, raw, async (params) =>
-        plain(await operations.verify(caller, params)),
-      )
-  }
+  const params = checkParams(schemas[method].params, raw ?? {})
+  if (params.ok) return answers[method](session, params.value)
+  const issues = params.failure
+  const [first] = issues
+  const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
+  const message = `Invalid parameters: ${where}${first?.message ?? "unknown"}.`
+  const policy = method === "execute" ? session.operations.policy : "everything"
+  return fail(invalidParams(message, issues, policy))
+}
+
+type Answer<Name extends MethodName> = (
+  session: SessionScope,
+  params: ParsedParamsOf<Name>,
+) => Promise<Result<Reply, Failure>>
+
+const answers: { [Name in MethodName]: Answer<Name> } = {
+  execute,
+  attach,
+  async control({ operations, caller, latestExecution }, { type, signal, execution_id }) {
+    const id = execution_id ?? latestExecution
+    if (id === null) {
+      const message = "This session has not started anything yet: pass an execution_id."
+      return fail(failure("PROCESS_NOT_FOUND", message))
+    }
+    return plain(await operations.control(caller, id, { type, signal }))
+  },
+  async input({ operations, caller }, params) {
+    const data = inputBytes(params)
+    if (!data.ok) return data
+    const { execution_id, end, offset } = params
+    return plain(await operations.input(caller, execution_id, { data: data.value, end, offset }))
+  },
+  async resize({ operations, caller }, { execution_id, ...size }) {
+    return plain(await operations.resize(caller, execution_id, size))
+  },
+  async detach(session, { execution_id }) {
+    const subscription = await subscriptionTo(session, execution_id)
+    if (!subscription.ok) return subscription
+    session.detach(subscription.value)
+    return ok({ result: {} })
+  },
+  async ack(session, { execution_id, next }) {
+    const subscription = await subscriptionTo(session, execution_id)
+    if (!subscription.ok) return subscription
+    if (subscription.value.driver?.acknowledge(next) !== false) return ok({ result: {} })
+    return fail(failure("INVALID_PARAMS", "`next` is not a cursor."))
+  },
+  async watch(session, { labels }) {
+    return plain(session.watch(labels))
+  },
+  async remove({ operations, caller }, { execution_id }) {
+    return plain(await operations.remove(caller, execution_id))
+  },
+  async list({ operations, caller }, params) {
+    return plain(await operations.list(caller, params))
+  },
+  async status({ operations, caller }, { execution_id }) {
+    const record = await operations.status(caller, execution_id)
+    return record.ok ? ok({ result: viewOf(record.value) }) : record
+  },
+  async receipt({ operations, caller }, { execution_id }) {
+    return plain(await operations.receipt(caller, execution_id))
+  },
+  async "transcript.read"({ operations, caller }, params) {
+    return plain(await operations.readTranscript(caller, params))
+  },
+  async "transcript.verify"({ operations, caller }, params) {
+    return plain(await operations.verify(caller, params))
+  },
 }
 
 async function execute(
@@ -261,19 +250,4 @@ function isCanonicalBase64(text: string): boolean {
 
 function plain<Value>(outcome: Result<Value, Failure>): Result<Reply, Failure> {
   return outcome.ok ? ok({ result: outcome.value }) : outcome
-}
-
-async function withParams<Schema extends z.ZodType>(
-  schema: Schema,
-  raw: unknown,
-  run: (params: z.output<Schema>) => Promise<Result<Reply, Failure>>,
-  policy: PolicyKind = "everything",
-): Promise<Result<Reply, Failure>> {
-  const params = checkParams(schema, raw ?? {})
-  if (params.ok) return run(params.value)
-  const issues = params.failure
-  const [first] = issues
-  const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
-  const message = `Invalid parameters: ${where}${first?.message ?? "unknown"}.`
-  return fail(invalidParams(message, issues, policy))
 }

@@ -3,6 +3,7 @@ import { z } from "zod"
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import { SerialQueue } from "../../../lib/serial-queue.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import {
@@ -21,9 +22,18 @@ import {
 } from "../../../protocol/session-limits.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Driver, Operations, Refusals } from "../../gateway/ports.ts"
-import type { Connection } from "./connection.ts"
 import { answerMethod, type Reply, type SessionScope } from "./session-methods.ts"
 import type { Subscription } from "./subscription.ts"
+
+/** What a session needs of its WebSocket: Bun's, or a test's. */
+export interface Connection {
+  /** As Bun has it: > 0 sent, -1 accepted but wait for drain, 0 dropped. */
+  send(message: string | Uint8Array<ArrayBuffer>): number
+  ping(): void
+  close(code: number, reason: string): void
+  /** Without a handshake, for a peer that does not answer. */
+  terminate(): void
+}
 
 export type SessionOptions = {
   id: string
@@ -75,8 +85,8 @@ export class Session implements SessionScope, Disposable {
   #requestsUnderWay = 0
   #lastNumber = 0
   /** A request may name "the latest" before the answer that made it the latest has come. */
-  #executing: Promise<unknown> = Promise.resolve()
-  #reading: Promise<unknown> = Promise.resolve()
+  readonly #executing = new SerialQueue()
+  readonly #reading = new SerialQueue()
   #room = Promise.withResolvers<void>()
 
   constructor(options: SessionOptions) {
@@ -169,8 +179,8 @@ export class Session implements SessionScope, Disposable {
     this.#noteRefusal("unknown", undefined, tooLarge(mostBytes))
   }
 
-  watch(labels: Record<string, string> | undefined): Result<null, Failure> {
-    if (this.#isClosed) return ok(null) // nobody would ever end it
+  watch(labels: Record<string, string> | undefined): Result<Record<string, never>, Failure> {
+    if (this.#isClosed) return ok({}) // nobody would ever end it
     // The new one first: when the last watcher leaves, the keeper is told, and nothing waits for
     // that. A session that asks again and again would pile up such messages.
     const tell = (record: ExecutionRecord) => this.#tellChange(record)
@@ -178,7 +188,7 @@ export class Session implements SessionScope, Disposable {
     if (!watching.ok) return watching
     using _earlier = this.#watch
     this.#watch = watching.value
-    return ok(null)
+    return ok({})
   }
 
   /** Of an execution that changes again while the client does not read, the newest is enough. */
@@ -243,14 +253,11 @@ export class Session implements SessionScope, Disposable {
   async #answer(request: RpcRequest): Promise<Result<Reply, Failure>> {
     const { method, params } = request
     try {
-      if (method !== "execute") {
-        await this.#executing
-        if (largeReads.has(method)) return await this.#readInTurn(request)
-        return await answerMethod(this, method, params)
-      }
-      const answer = this.#executing.then(() => answerMethod(this, method, params))
-      this.#executing = answer.catch(() => undefined)
-      return await answer
+      const answer = () => answerMethod(this, method, params)
+      if (method === "execute") return await this.#executing.run(answer)
+      return await this.#executing.runAfterQueued(() =>
+        largeReads.has(method) ? this.#reading.run(() => this.#whenTaken(answer)) : answer(),
+      )
     } catch (error) {
       this.#options.log.error({ sessionId: this.id, method, err: error }, "request failed")
       const message = "The service failed to handle this request. Its log says why."
@@ -274,14 +281,10 @@ export class Session implements SessionScope, Disposable {
    * One at a time, others' turns in between, and none while the client does not take its answers:
    * so what a session can make wait in memory is one answer, however much it asks for.
    */
-  #readInTurn({ method, params }: RpcRequest): Promise<Result<Reply, Failure>> {
-    const turn = this.#reading.then(async () => {
-      await setImmediate()
-      if (this.#isBlocked) await this.#room.promise
-      return this.#isClosed ? nobodyListens : answerMethod(this, method, params)
-    })
-    this.#reading = turn.catch(() => undefined)
-    return turn
+  async #whenTaken(answer: () => Promise<Result<Reply, Failure>>): Promise<Result<Reply, Failure>> {
+    await setImmediate()
+    if (this.#isBlocked) await this.#room.promise
+    return this.#isClosed ? nobodyListens : answer()
   }
 }
 

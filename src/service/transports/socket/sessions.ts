@@ -5,8 +5,7 @@ import { MessageRateLimiter, policyViolation } from "../../../protocol/session-l
 import type { Caller } from "../../access/caller.ts"
 import { isAdmin, noLongerGood } from "../../access/permission.ts"
 import type { Operations, Refusals } from "../../gateway/ports.ts"
-import type { Connection } from "./connection.ts"
-import { Session } from "./session.ts"
+import { type Connection, Session } from "./session.ts"
 
 export type SessionSettings = {
   maxSessions: number
