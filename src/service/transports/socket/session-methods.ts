@@ -44,87 +44,87 @@ export async function answerMethod(
   method: string,
   params: unknown,
 ): Promise<Result<Reply, Failure>> {
-  if (isMethodName(method)) return answer(session, method, params)
+  if (isMethodName(method)) return answers[method](session, params)
   const message = `Unknown method: ${JSON.stringify(method.slice(0, 100))}.`
   return fail(failure("METHOD_NOT_FOUND", message))
 }
 
-const schemas: { [Name in MethodName]: { params: z.ZodType<ParsedParamsOf<Name>> } } = methods
+type Answer<Params> = (session: SessionScope, params: Params) => Promise<Result<Reply, Failure>>
 
-async function answer<Name extends MethodName>(
-  session: SessionScope,
-  method: Name,
-  raw: unknown,
-): Promise<Result<Reply, Failure>> {
-  const params = checkParams(schemas[method].params, raw ?? {})
-  if (params.ok) return answers[method](session, params.value)
-  const issues = params.failure
-  const [first] = issues
-  const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
-  const message = `Invalid parameters: ${where}${first?.message ?? "unknown"}.`
-  const policy = method === "execute" ? session.operations.policy : "everything"
-  return fail(invalidParams(message, issues, policy))
-}
-
-type Answer<Name extends MethodName> = (
-  session: SessionScope,
-  params: ParsedParamsOf<Name>,
-) => Promise<Result<Reply, Failure>>
-
-const answers: { [Name in MethodName]: Answer<Name> } = {
-  execute,
-  attach,
-  async control({ operations, caller, latestExecution }, { type, signal, execution_id }) {
-    const id = execution_id ?? latestExecution
-    if (id === null) {
-      const message = "This session has not started anything yet: pass an execution_id."
-      return fail(failure("PROCESS_NOT_FOUND", message))
-    }
-    return plain(await operations.control(caller, id, { type, signal }))
-  },
-  async input({ operations, caller }, params) {
+const answers: Record<MethodName, Answer<unknown>> = {
+  execute: taking("execute", execute),
+  attach: taking("attach", attach),
+  control: taking(
+    "control",
+    async ({ operations, caller, latestExecution }, { type, signal, execution_id }) => {
+      const id = execution_id ?? latestExecution
+      if (id === null) {
+        const message = "This session has not started anything yet: pass an execution_id."
+        return fail(failure("PROCESS_NOT_FOUND", message))
+      }
+      return plain(await operations.control(caller, id, { type, signal }))
+    },
+  ),
+  input: taking("input", async ({ operations, caller }, params) => {
     const data = inputBytes(params)
     if (!data.ok) return data
     const { execution_id, end, offset } = params
     return plain(await operations.input(caller, execution_id, { data: data.value, end, offset }))
-  },
-  async resize({ operations, caller }, { execution_id, ...size }) {
-    return plain(await operations.resize(caller, execution_id, size))
-  },
-  async detach(session, { execution_id }) {
+  }),
+  resize: taking("resize", async ({ operations, caller }, { execution_id, ...size }) =>
+    plain(await operations.resize(caller, execution_id, size)),
+  ),
+  detach: taking("detach", async (session, { execution_id }) => {
     const subscription = await subscriptionTo(session, execution_id)
     if (!subscription.ok) return subscription
     session.detach(subscription.value)
     return ok({ result: {} })
-  },
-  async ack(session, { execution_id, next }) {
+  }),
+  ack: taking("ack", async (session, { execution_id, next }) => {
     const subscription = await subscriptionTo(session, execution_id)
     if (!subscription.ok) return subscription
     if (subscription.value.driver?.acknowledge(next) !== false) return ok({ result: {} })
     return fail(failure("INVALID_PARAMS", "`next` is not a cursor."))
-  },
-  async watch(session, { labels }) {
-    return plain(session.watch(labels))
-  },
-  async remove({ operations, caller }, { execution_id }) {
-    return plain(await operations.remove(caller, execution_id))
-  },
-  async list({ operations, caller }, params) {
-    return plain(await operations.list(caller, params))
-  },
-  async status({ operations, caller }, { execution_id }) {
+  }),
+  watch: taking("watch", async (session, { labels }) => plain(session.watch(labels))),
+  remove: taking("remove", async ({ operations, caller }, { execution_id }) =>
+    plain(await operations.remove(caller, execution_id)),
+  ),
+  list: taking("list", async ({ operations, caller }, params) =>
+    plain(await operations.list(caller, params)),
+  ),
+  status: taking("status", async ({ operations, caller }, { execution_id }) => {
     const record = await operations.status(caller, execution_id)
     return record.ok ? ok({ result: viewOf(record.value) }) : record
-  },
-  async receipt({ operations, caller }, { execution_id }) {
-    return plain(await operations.receipt(caller, execution_id))
-  },
-  async "transcript.read"({ operations, caller }, params) {
-    return plain(await operations.readTranscript(caller, params))
-  },
-  async "transcript.verify"({ operations, caller }, params) {
-    return plain(await operations.verify(caller, params))
-  },
+  }),
+  receipt: taking("receipt", async ({ operations, caller }, { execution_id }) =>
+    plain(await operations.receipt(caller, execution_id)),
+  ),
+  "transcript.read": taking("transcript.read", async ({ operations, caller }, params) =>
+    plain(await operations.readTranscript(caller, params)),
+  ),
+  "transcript.verify": taking("transcript.verify", async ({ operations, caller }, params) =>
+    plain(await operations.verify(caller, params)),
+  ),
+}
+
+const schemas: { [Name in MethodName]: { params: z.ZodType<ParsedParamsOf<Name>> } } = methods
+
+/** What a method answers with, once its parameters were checked. */
+function taking<Name extends MethodName>(
+  method: Name,
+  run: Answer<ParsedParamsOf<Name>>,
+): Answer<unknown> {
+  return async (session, raw) => {
+    const params = checkParams(schemas[method].params, raw ?? {})
+    if (params.ok) return run(session, params.value)
+    const issues = params.failure
+    const [first] = issues
+    const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
+    const message = `Invalid parameters: ${where}${first?.message ?? "unknown"}.`
+    const policy = method === "execute" ? session.operations.policy : "everything"
+    return fail(invalidParams(message, issues, policy))
+  }
 }
 
 async function execute(
