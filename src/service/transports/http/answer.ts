@@ -5,11 +5,8 @@ import { type Failure, wireCodes, wireError } from "../../../protocol/failure.ts
 export type HttpFailure = Failure & { httpStatus?: number }
 
 /** The success as JSON, the failure as an error. */
-export function answer<Value>(
-  result: Result<Value, HttpFailure>,
-  bodyOf: (value: Value) => unknown = (value) => value,
-): Response {
-  return result.ok ? Response.json(bodyOf(result.value)) : refuse(result.failure)
+export function answer(result: Result<unknown, HttpFailure>): Response {
+  return result.ok ? Response.json(result.value) : refuse(result.failure)
 }
 
 export function refuse(refused: HttpFailure, headers: Record<string, string> = {}): Response {

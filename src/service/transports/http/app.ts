@@ -2,13 +2,12 @@ import { Hono, type MiddlewareHandler } from "hono"
 import type { Log } from "../../../lib/log.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Tarpit } from "../../access/temporary-bans.ts"
-import type { Operations, Refusals } from "../../gateway/ports.ts"
+import type { Refusals } from "../../gateway/ports.ts"
 import { refuse } from "./answer.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { endpoints } from "./endpoints.ts"
 import { respondToMcp, type ServeMcp } from "./mcp-route.ts"
 import { bodyBudget, bodyLimit } from "./middleware/bodies.ts"
-import { originCheck } from "./middleware/origin-check.ts"
 import {
   holdRefusals,
   refusalAudit,
@@ -17,38 +16,30 @@ import {
   unknownRoute,
 } from "./middleware/refusals.ts"
 import { requestId, requestLog } from "./middleware/request-log.ts"
-import { headRequest, securityHeaders } from "./middleware/security-headers.ts"
+import { headRequest, originCheck, securityHeaders } from "./middleware/security-headers.ts"
 import { openApiDocument } from "./open-api.ts"
 import {
   type After,
   type Answered,
   type CallerOf,
   connectionOf,
-  type Health,
   type HttpContext,
   type HttpEnvironment,
-  type Metrics,
   type ReportGarbage,
   type RoutePorts,
 } from "./ports.ts"
 import { StreamLimiter, type StreamLimits } from "./streams/stream-limiter.ts"
 
-export type HttpAppOptions = {
-  operations: Operations
-  health: Health
-  metrics: Metrics
+export type HttpAppOptions = Omit<AppPorts, "document" | "after" | "reportGarbage"> & {
   callerOf: CallerOf
   log: Log
   refusals: Refusals
-  version: string
   maxMessageBytes: number
   /** By which the service may be reached, besides loopback: see `checkOrigin`. */
   allowedHosts: readonly string[]
   allowedOrigins: readonly string[]
   streams: StreamLimits
   tarpit: Pick<Tarpit, "hold">
-  /** Gives out tickets: see `Tickets`. */
-  issueTicket: (caller: Caller) => string
   /** MCP over HTTP, at `/mcp`. */
   mcp: ServeMcp
   after?: After
@@ -56,25 +47,21 @@ export type HttpAppOptions = {
   answered?: Answered
 }
 
+type AppPorts = Omit<RoutePorts, "streamSlot">
+
 /**
  * The HTTP API. Whoever serves it bounds the time for a request to arrive, and lets answers take
  * theirs (see `Connection`); `development: false`, else Bun prints why it aborted a stream.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
-  const { operations, health, metrics, callerOf, log, version } = options
-  const { after = afterTimer, reportGarbage = () => undefined } = options
+  const { callerOf, log, version, after = afterTimer } = options
   let document: Record<string, unknown> | null = null
-  const { issueTicket } = options
-  const ports = {
-    operations,
-    health,
-    metrics,
+  const ports: AppPorts = {
+    reportGarbage: () => undefined,
+    ...options,
     after,
-    reportGarbage,
-    version,
     // Made when it is first asked for: it takes ten milliseconds, and most services never are.
     document: () => (document ??= openApiDocument(endpoints, version)),
-    issueTicket,
   }
   const streams = new StreamLimiter(options.streams)
 
@@ -119,7 +106,7 @@ function authenticate(
 async function respond(
   c: HttpContext,
   endpoint: Endpoint,
-  ports: Omit<RoutePorts, "streamSlot">,
+  ports: AppPorts,
   streams: StreamLimiter,
 ): Promise<Response> {
   const caller = c.get("caller")

@@ -56,6 +56,7 @@ export type RoutePorts = {
   reportGarbage: ReportGarbage
   version: string
   document: () => Record<string, unknown>
+  /** Gives out tickets: see `Tickets`. */
   issueTicket: (caller: Caller) => string
   /** For a body that goes on: it takes this over, and disposes it at its end. */
   streamSlot: DisposableStack

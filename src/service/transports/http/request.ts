@@ -2,18 +2,31 @@ import { z } from "zod"
 import { type JsonFault, parseJson } from "../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { checkParams, invalidParams, issuesText } from "../../../protocol/check-params.ts"
+import { Labels } from "../../../protocol/execute.ts"
 import { failure } from "../../../protocol/failure.ts"
 import { methods } from "../../../protocol/methods.ts"
 import type { PolicyKind } from "../../../protocol/notifications.ts"
-import type { HttpFailure } from "./answer.ts"
-import type { HttpContext } from "./ports.ts"
+import type { Caller } from "../../access/caller.ts"
+import { type HttpFailure, refuse } from "./answer.ts"
+import type { HttpContext, RoutePorts } from "./ports.ts"
 
+type Respond = (c: HttpContext, ports: RoutePorts, caller: Caller) => Promise<Response>
 type Read<Schema extends z.ZodType> = Result<z.output<Schema>, HttpFailure>
 
-/** The execution a path names: an id, or the beginning of one. */
-export function readExecutionId(c: HttpContext): Result<string, HttpFailure> {
-  const params = parse(methods.status.params, { execution_id: c.req.param("id") })
-  return params.ok ? ok(params.value.execution_id) : params
+type AboutExecution = (
+  executionId: string,
+  ports: RoutePorts,
+  caller: Caller,
+  c: HttpContext,
+) => Promise<Response>
+
+/** Responds about the execution that a path names: an id, or the beginning of one. */
+export function aboutExecution(respond: AboutExecution): Respond {
+  return async (c, ports, caller) => {
+    const params = parse(methods.status.params, { execution_id: c.req.param("id") })
+    if (!params.ok) return refuse(params.failure)
+    return respond(params.value.execution_id, ports, caller, c)
+  }
 }
 
 /** The parameters of a native method: its body, and the execution from the path. */
@@ -87,4 +100,42 @@ function readJson(bytes: ArrayBuffer): Result<unknown, JsonFault> {
 export function bodyOf(params: z.ZodObject): z.ZodObject {
   const fields = Object.entries(params.shape).filter(([name]) => name !== "execution_id")
   return z.object(Object.fromEntries(fields))
+}
+
+/** A field of a JSON schema as it stands in a query, where everything is text. */
+export function numberInQuery<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((text) => (isDigits(text) ? Number(text) : text), schema)
+}
+
+export function booleanInQuery<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((text) => booleans.get(text) ?? text, schema)
+}
+
+export const labelsInQuery = z
+  .preprocess((one) => (typeof one === "string" ? [one] : one), z.array(z.string()).optional())
+  .describe("`key:value`, repeatable: only executions that have all of these labels")
+
+/** Undefined when none is asked for. */
+export function readLabels(pairs: string[] | undefined): Result<Labels | undefined, HttpFailure> {
+  if (pairs === undefined) return ok(undefined)
+  const entries = pairs.map((pair): [string, string] => {
+    const colon = pair.indexOf(":")
+    return [pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1)]
+  })
+  if (new Set(entries.map(([key]) => key)).size < entries.length) {
+    return fail(failure("INVALID_PARAMS", "A label has one value: use each key only once."))
+  }
+  if (entries.some(([key]) => key === "")) {
+    return fail(failure("INVALID_PARAMS", "A label must have the form `key:value`."))
+  }
+  return parse(Labels, Object.fromEntries(entries))
+}
+
+const booleans = new Map<unknown, boolean>([
+  ["true", true],
+  ["false", false],
+])
+
+function isDigits(text: unknown): boolean {
+  return typeof text === "string" && /^\d{1,16}$/.test(text)
 }

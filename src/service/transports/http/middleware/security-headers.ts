@@ -1,5 +1,7 @@
 import type { MiddlewareHandler } from "hono"
-import type { HttpEnvironment } from "../ports.ts"
+import { type KnownNames, originChecker } from "../../../access/origin.ts"
+import { refuse } from "../answer.ts"
+import { connectionOf, type HttpEnvironment } from "../ports.ts"
 
 // Whatever a child writes is served as it is: no browser may run it, guess its type or keep it.
 const headers = {
@@ -26,4 +28,17 @@ export const securityHeaders: MiddlewareHandler<HttpEnvironment> = async (c, nex
 export const headRequest: MiddlewareHandler<HttpEnvironment> = async (c, next) => {
   await next()
   if (c.req.raw.method === "HEAD") await c.res.body?.cancel()
+}
+
+export function originCheck(known: KnownNames): MiddlewareHandler<HttpEnvironment> {
+  const checkOrigin = originChecker(known)
+  return async (c, next) => {
+    const checked = checkOrigin({
+      host: c.req.header("host") ?? new URL(c.req.url).host,
+      origin: c.req.header("origin") ?? null,
+      fetchSite: c.req.header("sec-fetch-site") ?? null,
+      isUnixSocket: connectionOf(c).peer?.kind === "unix",
+    })
+    return checked.ok ? next() : refuse(checked.failure)
+  }
 }

@@ -2,7 +2,7 @@ import { ExecutionView, viewOf } from "../../../../protocol/execution-view.ts"
 import { ControlParams, ControlResult, methods } from "../../../../protocol/methods.ts"
 import { answer, refuse } from "../answer.ts"
 import { type Endpoint, json } from "../endpoint.ts"
-import { bodyOf, readExecutionId, readParams } from "../request.ts"
+import { aboutExecution, bodyOf, readParams } from "../request.ts"
 
 export const getExecution: Endpoint = {
   method: "get",
@@ -14,11 +14,10 @@ export const getExecution: Endpoint = {
     200: { description: "Its current state.", content: json("Execution", ExecutionView) },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND"],
-  async respond(c, { operations }, caller) {
-    const id = readExecutionId(c)
-    if (!id.ok) return refuse(id.failure)
-    return answer(await operations.status(caller, id.value), viewOf)
-  },
+  respond: aboutExecution(async (id, { operations }, caller) => {
+    const record = await operations.status(caller, id)
+    return record.ok ? Response.json(viewOf(record.value)) : refuse(record.failure)
+  }),
 }
 
 export const deleteExecution: Endpoint = {
@@ -31,11 +30,9 @@ export const deleteExecution: Endpoint = {
     200: { description: "It was removed.", content: json("Nothing", methods.remove.result) },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
-  async respond(c, { operations }, caller) {
-    const id = readExecutionId(c)
-    if (!id.ok) return refuse(id.failure)
-    return answer(await operations.remove(caller, id.value))
-  },
+  respond: aboutExecution(async (id, { operations }, caller) =>
+    answer(await operations.remove(caller, id)),
+  ),
 }
 
 export const postControl: Endpoint = {
@@ -50,14 +47,12 @@ export const postControl: Endpoint = {
     200: { description: "It was done.", content: json("ControlResult", ControlResult) },
   },
   refusals: ["PARSE_ERROR", "INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
-  async respond(c, { operations }, caller) {
-    const id = readExecutionId(c)
-    if (!id.ok) return refuse(id.failure)
+  respond: aboutExecution(async (id, { operations }, caller, c) => {
     const params = await readParams(c, ControlParams)
     if (!params.ok) return refuse(params.failure)
     const { type, signal } = params.value
-    return answer(await operations.control(caller, id.value, { type, signal }))
-  },
+    return answer(await operations.control(caller, id, { type, signal }))
+  }),
 }
 
 export const postResize: Endpoint = {

@@ -7,8 +7,14 @@ import type { PolicyKind } from "../../../../protocol/notifications.ts"
 import { answer, type HttpFailure, refuse } from "../answer.ts"
 import { type Endpoint, json } from "../endpoint.ts"
 import type { HttpContext } from "../ports.ts"
-import { labelsInQuery, numberInQuery, readLabels } from "../query-fields.ts"
-import { parse, readJsonObject, readQuery } from "../request.ts"
+import {
+  labelsInQuery,
+  numberInQuery,
+  parse,
+  readJsonObject,
+  readLabels,
+  readQuery,
+} from "../request.ts"
 
 const started = {
   headers: { Location: "the execution's own address" },

@@ -6,8 +6,15 @@ import type { Operations } from "../../../gateway/ports.ts"
 import { answer, type HttpFailure, refuse } from "../answer.ts"
 import { type Endpoint, json } from "../endpoint.ts"
 import type { HttpContext } from "../ports.ts"
-import { booleanInQuery, numberInQuery } from "../query-fields.ts"
-import { bodyOf, mediaType, readExecutionId, readParams, readQuery } from "../request.ts"
+import {
+  aboutExecution,
+  bodyOf,
+  booleanInQuery,
+  mediaType,
+  numberInQuery,
+  readParams,
+  readQuery,
+} from "../request.ts"
 
 const fields = InputParams.shape
 const InputQuery = z.object({
@@ -31,14 +38,12 @@ export const postInput: Endpoint = {
   },
   responses: { 200: { description: "It was taken.", content: json("InputResult", InputResult) } },
   refusals: ["PARSE_ERROR", "INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
-  async respond(c, { operations }, caller) {
-    const id = readExecutionId(c)
-    if (!id.ok) return refuse(id.failure)
+  respond: aboutExecution(async (id, { operations }, caller, c) => {
     const input = await readInput(c)
     if (!input.ok) return refuse(input.failure)
     if (input.value.data.length > maxInputBytes) return refuse(tooMuch)
-    return answer(await operations.input(caller, id.value, input.value))
-  },
+    return answer(await operations.input(caller, id, input.value))
+  }),
 }
 
 type Input = Parameters<Operations["input"]>[2]

@@ -10,8 +10,7 @@ import type { Operations, OutputFeed } from "../../../gateway/ports.ts"
 import { type HttpFailure, refuse } from "../answer.ts"
 import type { Content, Endpoint } from "../endpoint.ts"
 import type { HttpContext, RoutePorts } from "../ports.ts"
-import { booleanInQuery } from "../query-fields.ts"
-import { parse, readExecutionId, readQuery } from "../request.ts"
+import { aboutExecution, booleanInQuery, parse, readQuery } from "../request.ts"
 import { idAfterEnd, OutputEvents } from "../streams/output-events.ts"
 import { eventResponse, pulledBody } from "../streams/pulled-body.ts"
 import { RawOutput } from "../streams/raw-output.ts"
@@ -65,30 +64,23 @@ export const getOutput: Endpoint = {
     204: { description: "`Last-Event-ID` is the one of `completed`: nothing more follows." },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "EXPIRED"],
-  async respond(c, ports, caller) {
-    const request = readOutputRequest(c)
-    if (!request.ok) return refuse(request.failure)
-    const { id, query, isEvents } = request.value
-    if (isEvents && query.from === idAfterEnd) return new Response(null, { status: 204 })
-    return isEvents
-      ? outputEvents(await ports.operations.open(caller, id, query.from), query, ports)
-      : rawOutput(id, query, caller, ports)
-  },
+  respond: aboutExecution(async (id, ports, caller, c) => {
+    const isEvents = wantsEvents(c)
+    const query = readOutputQuery(c, isEvents)
+    if (!query.ok) return refuse(query.failure)
+    if (!isEvents) return rawOutput(id, query.value, caller, ports)
+    const { from } = query.value
+    if (from === idAfterEnd) return new Response(null, { status: 204 })
+    return outputEvents(await ports.operations.open(caller, id, from), query.value, ports)
+  }),
 }
 
-type OutputRequest = { id: string; query: OutputQuery; isEvents: boolean }
-
-function readOutputRequest(c: HttpContext): Result<OutputRequest, HttpFailure> {
-  const id = readExecutionId(c)
-  if (!id.ok) return id
+function readOutputQuery(c: HttpContext, isEvents: boolean): Result<OutputQuery, HttpFailure> {
   const query = readQuery(c, OutputQuery)
-  if (!query.ok) return query
-  const isEvents = wantsEvents(c)
   const lastId = c.req.header("last-event-id") ?? ""
-  if (!isEvents || lastId === "") return ok({ id: id.value, query: query.value, isEvents })
+  if (!query.ok || !isEvents || lastId === "") return query
   const from = parse(AttachParams.shape.from, lastId)
-  if (!from.ok) return from
-  return ok({ id: id.value, query: { ...query.value, from: from.value }, isEvents })
+  return from.ok ? ok({ ...query.value, from: from.value }) : from
 }
 
 function wantsEvents(c: HttpContext): boolean {

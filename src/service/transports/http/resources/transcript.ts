@@ -3,8 +3,7 @@ import { SignedReceipt } from "../../../../execution/receipt.ts"
 import { methods } from "../../../../protocol/methods.ts"
 import { answer, refuse } from "../answer.ts"
 import { type Endpoint, json } from "../endpoint.ts"
-import { numberInQuery } from "../query-fields.ts"
-import { bodyOf, readExecutionId, readParams, readQuery } from "../request.ts"
+import { aboutExecution, bodyOf, numberInQuery, readParams, readQuery } from "../request.ts"
 import { pulledBody } from "../streams/pulled-body.ts"
 import { bytesIn, partBytes, TranscriptPage } from "../streams/transcript-page.ts"
 
@@ -30,12 +29,10 @@ export const getTranscript: Endpoint = {
     },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "EXPIRED"],
-  async respond(c, { operations, reportGarbage, streamSlot }, caller) {
-    const id = readExecutionId(c)
-    if (!id.ok) return refuse(id.failure)
+  respond: aboutExecution(async (id, { operations, reportGarbage, streamSlot }, caller, c) => {
     const query = readQuery(c, TranscriptQuery)
     if (!query.ok) return refuse(query.failure)
-    const params = { execution_id: id.value, ...query.value }
+    const params = { execution_id: id, ...query.value }
     const readPart = (part: typeof params) => operations.readTranscript(caller, part)
     const limitBytes = Math.min(partBytes, params.limit_bytes)
     const first = await readPart({ ...params, limit_bytes: limitBytes })
@@ -45,7 +42,7 @@ export const getTranscript: Endpoint = {
     const headers = { "Content-Type": "application/json" }
     const page = new TranscriptPage(first.value, params, readPart)
     return new Response(pulledBody(page, { reportGarbage, streamSlot }), { headers })
-  },
+  }),
 }
 
 export const getReceipt: Endpoint = {
@@ -61,11 +58,9 @@ export const getReceipt: Endpoint = {
     },
   },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE"],
-  async respond(c, { operations }, caller) {
-    const id = readExecutionId(c)
-    if (!id.ok) return refuse(id.failure)
-    return answer(await operations.receipt(caller, id.value))
-  },
+  respond: aboutExecution(async (id, { operations }, caller) =>
+    answer(await operations.receipt(caller, id)),
+  ),
 }
 
 export const postVerify: Endpoint = {

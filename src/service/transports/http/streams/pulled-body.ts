@@ -73,6 +73,6 @@ export function eventResponse(
   })
 }
 
-function encoded(text: string): Uint8Array {
+export function encoded(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }

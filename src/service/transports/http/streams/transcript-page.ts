@@ -1,6 +1,6 @@
 import type { ParsedParamsOf, ResultOf } from "../../../../protocol/methods.ts"
 import type { Answer } from "../../../gateway/ports.ts"
-import type { Pieces } from "./pulled-body.ts"
+import { encoded, type Pieces } from "./pulled-body.ts"
 
 type Params = ParsedParamsOf<"transcript.read">
 type Page = ResultOf<"transcript.read">
@@ -62,8 +62,4 @@ export class TranscriptPage implements Pieces {
 export function bytesIn({ chunks }: Page): number {
   const sizes = chunks.map(({ data, encoding }) => Buffer.byteLength(data, encoding ?? "utf8"))
   return sizes.reduce((sum, size) => sum + size, 0)
-}
-
-function encoded(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
 }
