@@ -57,9 +57,13 @@ function shortened(text: string): string {
   return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`
 }
 
+export function summaryOf(record: ExecutionRecord): ExecutionSummary {
+  return summarize(viewOf(record))
+}
+
 /** One sentence: what became of it, and how much it wrote. */
 export function sentenceOf(record: ExecutionRecord): string {
-  const summary = summarize(viewOf(record))
+  const summary = summaryOf(record)
   return `Execution ${summary.execution_id} ${outcomeText(summary)}; ${outputOf(summary)}.`
 }
 

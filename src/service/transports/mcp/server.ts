@@ -16,9 +16,16 @@ import { auditingRefusals, auditRefusal } from "./audit-refusal.ts"
 import type { McpScope } from "./ports.ts"
 import { getPrompt, prompts } from "./prompts.ts"
 import { readResourceUri } from "./resources/resource-uri.ts"
-import { listResources, readResource, refusedRead, templates } from "./resources/resources.ts"
-import { readTaskId, TaskAnsweringServer } from "./tasks/task-answers.ts"
-import { cancelTask, getTask, TaskParams, taskCreated, updateTask } from "./tasks/tasks.ts"
+import { listResources, RefusedRequest, readResource, templates } from "./resources/resources.ts"
+import {
+  cancelTask,
+  getTask,
+  readTaskId,
+  TaskAnsweringServer,
+  TaskParams,
+  taskCreated,
+  updateTask,
+} from "./tasks/tasks.ts"
 import { callOf, tasksExtension } from "./tools/call.ts"
 import { answerResult, failedCall, type ToolAnswer } from "./tools/tool.ts"
 import { tools } from "./tools/tools.ts"
@@ -152,10 +159,10 @@ async function complete(
   { argument }: CompleteRequest["params"],
 ): Promise<CompleteResult> {
   const permitted = permit(caller, "read")
-  if (!permitted.ok) throw refusedRead(permitted.failure)
+  if (!permitted.ok) throw new RefusedRequest(permitted.failure)
   if (!ids.has(argument.name)) return { completion: { values: [], total: 0, hasMore: false } }
   const page = await operations.list(caller, { limit: mostSuggested })
-  if (!page.ok) throw refusedRead(page.failure)
+  if (!page.ok) throw new RefusedRequest(page.failure)
   const values = page.value.executions
     .map(({ execution_id }) => execution_id)
     .filter((id) => id.startsWith(argument.value))

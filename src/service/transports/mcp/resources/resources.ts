@@ -49,7 +49,7 @@ export async function listResources(
   cursor: string | undefined,
 ): Promise<{ resources: Resource[]; nextCursor?: string }> {
   const page = await operations.list(caller, { limit: listedAtOnce, cursor })
-  if (!page.ok) throw refusedRead(page.failure)
+  if (!page.ok) throw new RefusedRequest(page.failure)
   const resources = page.value.executions.map((view) => {
     const summary = summarize(view)
     return {
@@ -98,11 +98,7 @@ function json(uri: string, value: unknown): ReadResourceResult {
 function found<Value>(uri: string, result: Result<Value, Failure>): Value {
   if (result.ok) return result.value
   if (result.failure.reason === "PROCESS_NOT_FOUND") throw new ResourceNotFoundError(uri)
-  throw refusedRead(result.failure)
-}
-
-export function refusedRead(refused: Failure): RefusedRequest {
-  return new RefusedRequest(refused)
+  throw new RefusedRequest(result.failure)
 }
 
 /** A refusal as MCP tells it, and as the audit trail wants it. */

@@ -12,13 +12,7 @@ import type { McpPorts, McpScope } from "../ports.ts"
 import { ResourceUpdates } from "../resources/resource-updates.ts"
 import { readResourceUri } from "../resources/resource-uri.ts"
 import { createMcpServer, type McpEra } from "../server.ts"
-import {
-  type ListenRequest,
-  listenOnlyTo,
-  readListen,
-  tooMuchIn,
-  urisOf,
-} from "./listen-request.ts"
+import { type ListenRequest, listenOnlyTo, readListen, tooMuchIn, urisOf } from "./listens.ts"
 import {
   eventIdOf,
   type ResumableRequest,

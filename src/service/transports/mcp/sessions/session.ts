@@ -15,10 +15,9 @@ import { auditRefusal } from "../audit-refusal.ts"
 import type { McpPorts, McpScope } from "../ports.ts"
 import { ResourceUpdates } from "../resources/resource-updates.ts"
 import { readResourceUri } from "../resources/resource-uri.ts"
-import { refusedRead } from "../resources/resources.ts"
+import { RefusedRequest } from "../resources/resources.ts"
 import { createMcpServer, type McpEra } from "../server.ts"
-import { type ListenRequest, readListen } from "./listen-request.ts"
-import { Listens, mostListens } from "./listens.ts"
+import { type ListenRequest, Listens, mostListens, readListen } from "./listens.ts"
 import { type McpSocket, SocketTransport } from "./socket-transport.ts"
 
 export type McpSessionOptions = {
@@ -134,7 +133,7 @@ export class McpSession implements Disposable {
         const wanted = await this.#updates.want(uri)
         if (wanted.ok) return {}
         auditRefusal(scope, method, wanted.failure, readResourceUri(uri)?.id)
-        throw refusedRead(wanted.failure)
+        throw new RefusedRequest(wanted.failure)
       })
       server.setRequestHandler("resources/unsubscribe", ({ params }) => {
         this.#updates.unwant(params.uri)

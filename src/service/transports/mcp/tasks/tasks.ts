@@ -2,17 +2,16 @@ import {
   MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
+  Server,
   type ServerContext,
 } from "@modelcontextprotocol/server"
 import { z } from "zod"
-import { viewOf } from "../../../../protocol/execution-view.ts"
-import { outcomeText, summarize } from "../execution-summary.ts"
+import { outcomeText, summaryOf } from "../execution-summary.ts"
 import type { McpScope } from "../ports.ts"
-import { refusedRead } from "../resources/resources.ts"
+import { RefusedRequest } from "../resources/resources.ts"
 import { declaresTasks, tasksExtension } from "../tools/call.ts"
 import { ran, ShownBytes } from "../tools/run.ts"
-import { answerOf, answerResult, failedCall } from "../tools/tool.ts"
-import { readTaskId, type TaskCreated, taskIdOf } from "./task-answers.ts"
+import { answerResult, failedCall, type TaskCreated } from "../tools/tool.ts"
 
 /** A task is an execution: what is known of it is in the journal, and outlives any gateway. */
 
@@ -33,7 +32,7 @@ export async function getTask(scope: McpScope, ctx: ServerContext, taskId: strin
     return taskFields(task, "cancelled")
   }
   const answer = await ran(scope, task.record, task.mostBytes)
-  const result = answer.ok ? answerResult(answerOf(answer.value)) : failedCall(answer.failure)
+  const result = answer.ok ? answerResult(answer.value) : failedCall(answer.failure)
   return { ...taskFields(task, "completed"), result }
 }
 
@@ -41,7 +40,7 @@ export async function cancelTask(scope: McpScope, ctx: ServerContext, taskId: st
   const { id } = (await findTask(scope, ctx, taskId)).record
   const canceled = await scope.operations.control(scope.caller, id, { type: "CANCEL" })
   const isOver = !canceled.ok && canceled.failure.reason === "WRONG_STATE"
-  if (!canceled.ok && !isOver) throw refusedRead(canceled.failure)
+  if (!canceled.ok && !isOver) throw new RefusedRequest(canceled.failure)
   return {}
 }
 
@@ -65,24 +64,71 @@ async function findTask(
   if (read !== null && mostBytes.success) {
     const found = await operations.status(caller, read.executionId)
     if (found.ok) return { record: found.value, mostBytes: mostBytes.data }
-    if (found.failure.reason !== "PROCESS_NOT_FOUND") throw refusedRead(found.failure)
+    if (found.failure.reason !== "PROCESS_NOT_FOUND") throw new RefusedRequest(found.failure)
   }
   const message = `Unknown task: ${JSON.stringify(taskId)}.`
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
 }
 
+/** The execution, and how much of its output the task's result may show. */
 type TaskFound = Omit<TaskCreated, "kind">
 
 type Status = "working" | "completed" | "cancelled"
 
 function taskFields({ record, mostBytes }: TaskFound, status: Status) {
   return {
-    taskId: taskIdOf({ record, mostBytes }),
+    taskId: `${record.id}.${mostBytes}`,
     status,
-    statusMessage: outcomeText(summarize(viewOf(record))),
+    statusMessage: outcomeText(summaryOf(record)),
     createdAt: record.createdAt,
     lastUpdatedAt: record.endedAt ?? record.startedAt ?? record.createdAt,
     ttlMs: null, // as long as the service keeps its executions
     pollIntervalMs,
+  }
+}
+
+/** Null for what never was the id of a task. */
+export function readTaskId(taskId: string): { executionId: string; mostBytes: number } | null {
+  const [, executionId, mostBytes] = /^([a-z2-7]{26})\.(\d{3,6})$/.exec(taskId) ?? []
+  if (executionId === undefined) return null
+  return { executionId, mostBytes: Number(mostBytes) }
+}
+
+/**
+ * The SDK's server takes whatever answers a `tools/call` for a tool's result, and adds the fields
+ * it misses in it. An answer that is a task goes past that.
+ */
+export class TaskAnsweringServer extends Server {
+  protected override _wrapHandler(
+    method: string,
+    handler: Parameters<Server["_wrapHandler"]>[1],
+  ): ReturnType<Server["_wrapHandler"]> {
+    if (method !== "tools/call") return super._wrapHandler(method, handler)
+    const checked = super._wrapHandler(method, async (request, ctx) => {
+      const result = await handler(request, ctx)
+      if (Task.safeParse(result).success) throw new TaskAnswer(result)
+      return result
+    })
+    return async (request, ctx: ServerContext) => {
+      try {
+        return await checked(request, ctx)
+      } catch (error) {
+        if (error instanceof TaskAnswer) return error.task
+        throw error
+      }
+    }
+  }
+}
+
+const Task = z.looseObject({ resultType: z.literal("task") })
+
+class TaskAnswer extends Error {
+  readonly task: Record<string, unknown>
+
+  /** It has no content yet; only the SDK's types want some. */
+  constructor(result: Record<string, unknown>) {
+    super("a task")
+    const { content: _, ...task } = result
+    this.task = task
   }
 }

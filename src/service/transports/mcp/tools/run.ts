@@ -1,9 +1,8 @@
 import { z } from "zod"
 import { type ExecutionRecord, hasEnded } from "../../../../execution/record.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
-import { viewOf } from "../../../../protocol/execution-view.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
-import { ExecutionSummary, exampleExecution, sentenceOf, summarize } from "../execution-summary.ts"
+import { ExecutionSummary, exampleExecution, sentenceOf, summaryOf } from "../execution-summary.ts"
 import { type Excerpt, excerptOf, excerptText } from "../output/excerpt.ts"
 import type { McpScope } from "../ports.ts"
 import type { Call } from "./call.ts"
@@ -98,7 +97,7 @@ export async function ran(
   const running = " It is still running: call `wait` with this execution_id until `ended` is true."
   const further = isGone ? " Its output is no longer kept." : hasEnded(record) ? "" : running
   const structured = {
-    ...summarize(viewOf(record)),
+    ...summaryOf(record),
     text,
     omitted_bytes: omittedBytes,
     omitted_from: omittedFrom,

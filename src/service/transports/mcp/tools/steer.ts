@@ -1,9 +1,8 @@
 import { z } from "zod"
 import { hasEnded, StoppedProcess, Survivor } from "../../../../execution/record.ts"
 import type { Result } from "../../../../lib/result.ts"
-import { viewOf } from "../../../../protocol/execution-view.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
-import { ExecutionSummary, exampleExecution, sentenceOf, summarize } from "../execution-summary.ts"
+import { ExecutionSummary, exampleExecution, sentenceOf, summaryOf } from "../execution-summary.ts"
 import type { McpScope } from "../ports.ts"
 import { executionId, reply, type ToolReply, tool } from "./tool.ts"
 import { waitForEnd } from "./wait-for-end.ts"
@@ -106,7 +105,7 @@ export const cancelTool = tool({
     const what = isOver ? "It had already ended. " : ""
     const rest = hasEnded(now.value) ? leftText(left.length) : "Its end is not recorded yet."
     return reply(`${what}${sentenceOf(now.value)} ${rest}`, {
-      ...summarize(viewOf(now.value)),
+      ...summaryOf(now.value),
       stopped,
       left,
     })
@@ -128,5 +127,5 @@ async function order(
   if (!done.ok) return done
   const now = await scope.operations.status(scope.caller, done.value.execution_id)
   if (!now.ok) return now
-  return reply(sentenceOf(now.value), summarize(viewOf(now.value)))
+  return reply(sentenceOf(now.value), summaryOf(now.value))
 }

@@ -4,12 +4,11 @@ import type {
   ToolAnnotations,
 } from "@modelcontextprotocol/server"
 import { z } from "zod"
+import type { ExecutionRecord } from "../../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../../lib/result.ts"
 import { checkParams, invalidParams, issuesText } from "../../../../protocol/check-params.ts"
-import { type Failure, wireError } from "../../../../protocol/failure.ts"
+import { type Failure, type Reason, wireError } from "../../../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
-import type { TaskCreated } from "../tasks/task-answers.ts"
-import { adviceFor } from "./advice-for.ts"
 import type { Call } from "./call.ts"
 
 export type Tool = {
@@ -19,13 +18,10 @@ export type Tool = {
   call(args: unknown, scope: McpScope, call: Call): Promise<ToolAnswer>
 }
 
-export type ToolAnswer = Result<Answer | TaskCreated, Failure>
+export type ToolAnswer = Result<ToolReply<Record<string, unknown>> | TaskCreated, Failure>
 
-/**
- * The same answer twice: in words, and by the schema. Some clients show a model only the one, some
- * only the other: what is important is in both.
- */
-export type Answer = { kind: "answer"; text: string; structured: Record<string, unknown> }
+/** An answer that is not there yet: an execution, which goes on and is asked for by its id. */
+export type TaskCreated = { kind: "task"; record: ExecutionRecord; mostBytes: number }
 
 const note = z.string().describe("what this means, and what to do next")
 
@@ -81,9 +77,8 @@ export function tool<const Arguments extends Input, const Output extends z.ZodOb
       const params = checkParams(input, args ?? {})
       if (!params.ok) return fail(invalidArguments(name, params.failure, scope))
       const answer = await definition.answer(params.value, scope, call)
-      if (!answer.ok) return answer
-      if (answer.value.kind === "task") return ok(answer.value)
-      return ok(answerOf({ ...answer.value, structured: output.parse(answer.value.structured) }))
+      if (!answer.ok || answer.value.kind === "task") return answer
+      return ok({ ...answer.value, structured: output.parse(answer.value.structured) })
     },
   }
 }
@@ -97,18 +92,16 @@ function invalidArguments(
   return invalidParams(message, issues, operations.policy)
 }
 
-export function answerOf({
-  note: noted,
-  body,
-  structured,
-}: ToolReply<Record<string, unknown>>): Answer {
-  const text = body === "" ? noted : `${noted}\n\n${body}`
-  return { kind: "answer", text, structured: { ...structured, note: noted } }
-}
-
-export function answerResult({ text, structured }: Pick<Answer, "text" | "structured">) {
-  const content = [{ type: "text" as const, text }]
-  return { content, structuredContent: structured } satisfies CallToolResult
+/**
+ * The same answer twice: in words, and by the schema. Some clients show a model only the one, some
+ * only the other: what is important is in both.
+ */
+export function answerResult(answer: ToolReply<Record<string, unknown>>) {
+  const text = answer.body === "" ? answer.note : `${answer.note}\n\n${answer.body}`
+  return {
+    content: [{ type: "text" as const, text }],
+    structuredContent: { ...answer.structured, note: answer.note },
+  } satisfies CallToolResult
 }
 
 /** What can go wrong is an answer too: a model can read it, and do something about it. */
@@ -119,6 +112,36 @@ export function failedCall(refused: Failure): CallToolResult {
     content: [{ type: "text", text: `${reason}: ${message} ${adviceFor(refused)}` }],
     _meta: { "cc-executor/error": wireError(refused) },
   }
+}
+
+/** What a model can do about a refusal, after it has been told what happened. */
+function adviceFor({ reason, details }: Failure): string {
+  const retryAfter = details?.["retry_after"]
+  const wait = typeof retryAfter === "number" ? `Wait ${Math.ceil(retryAfter)} s` : "Wait"
+  return { ...advice, RATE_LIMITED: `${wait}, then call again.` }[reason]
+}
+
+const advice: Record<Reason, string> = {
+  PARSE_ERROR: "Send the call again as valid JSON.",
+  INVALID_REQUEST: "Correct the call, and send it again.",
+  METHOD_NOT_FOUND: "List the tools to see what is available.",
+  INVALID_PARAMS: "Correct the arguments according to the tool's schema, and call again.",
+  INTERNAL: "Call again; if it fails again, tell the user to look at the service's log.",
+  SECURITY_DENIED:
+    "Do not try to get around it: choose a command that is allowed, or ask the user to allow it.",
+  SESSION_LIMIT: "Close a connection that is not needed, or try again later.",
+  PROCESS_NOT_FOUND: "Call `list` to see the existing executions.",
+  STREAM_TIMEOUT: "Reconnect: executions continue in the meantime.",
+  RATE_LIMITED: "Wait, then call again.",
+  AT_CAPACITY: "Wait until an execution has ended, or cancel one that is not needed.",
+  UNAUTHORIZED: "Ask the user for a valid token.",
+  FORBIDDEN: "Ask the user for a token that allows this.",
+  WRONG_STATE: "Call `wait` to see what state it is in.",
+  SPAWN_FAILED: "Check the program's name and the directory, and start it again.",
+  EXPIRED: "It is no longer available: run the command again if you need its output.",
+  IDEMPOTENCY_MISMATCH: "Use another idempotency_key, or repeat the first request exactly.",
+  DISK_FULL: "Ask the user to free disk space where the service keeps its state.",
+  SHUTTING_DOWN: "Wait until the service has restarted, then call again.",
 }
 
 function jsonSchema(schema: z.ZodType, io: "input" | "output", example: unknown) {

@@ -1,8 +1,7 @@
 import { type ExecutionRecord, hasEnded } from "../../../../execution/record.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
-import { viewOf } from "../../../../protocol/execution-view.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
-import { outcomeText, summarize } from "../execution-summary.ts"
+import { outcomeText, summaryOf } from "../execution-summary.ts"
 import type { McpScope } from "../ports.ts"
 import type { Call } from "./call.ts"
 
@@ -56,7 +55,7 @@ function tellProgress(
     const status = await scope.operations.status(scope.caller, executionId)
     if (resources.disposed || signal.aborted) return
     const seconds = (scope.monotonicMs() - startedMs) / 1000
-    const message = status.ok ? outcomeText(summarize(viewOf(status.value))) : "waiting"
+    const message = status.ok ? outcomeText(summaryOf(status.value)) : "waiting"
     await progress(seconds, message)
     waitAndTell(progressEveryMs)
   }

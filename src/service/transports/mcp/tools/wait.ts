@@ -1,7 +1,6 @@
 import { z } from "zod"
 import { hasEnded } from "../../../../execution/record.ts"
-import { viewOf } from "../../../../protocol/execution-view.ts"
-import { ExecutionSummary, exampleExecution, sentenceOf, summarize } from "../execution-summary.ts"
+import { ExecutionSummary, exampleExecution, sentenceOf, summaryOf } from "../execution-summary.ts"
 import { newestOutput } from "../output/newest-output.ts"
 import { executionId, reply, tool } from "./tool.ts"
 import { waitForEnd } from "./wait-for-end.ts"
@@ -42,7 +41,7 @@ export const waitTool = tool({
     const further = hasEnded(record) ? "" : " Still running: call `wait` again."
     const text = output?.text ?? ""
     const structured = {
-      ...summarize(viewOf(record)),
+      ...summaryOf(record),
       newest: text,
       next: output?.next ?? null,
     }
