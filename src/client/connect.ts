@@ -50,34 +50,17 @@ export type AttachOptions = FollowOptions & {
   encoding?: Encoding
 }
 
-export interface Client extends AsyncDisposable {
-  /** The first greeting; rejects when the client is closed for good before there was one. */
-  readonly connected: Promise<Greeting>
-  /**
-   * One request. It waits for a connection, and is sent again after a cut where that is safe; else
-   * it rejects with a ConnectionLostError. A refusal rejects with a CallError.
-   */
-  call<Name extends MethodName>(
-    method: Name,
-    params: ParamsOf<Name>,
-    options?: { signal?: AbortSignal },
-  ): Promise<ResultOf<Name>>
-  execute(params: ParamsOf<"execute">, options?: FollowOptions): Promise<RemoteExecution>
-  attach(executionId: string, options?: AttachOptions): Promise<RemoteExecution>
-  watch(labels?: Labels): Watch
-  close(): Promise<void>
-}
-
 /** Connects in the background; whatever is asked waits for it. */
 export function connect(options: ClientOptions): Client {
   const url = socketUrl(options.url)
   if (!url.ok) throw new TypeError(url.failure)
-  return new ConnectedClient(url.value, options)
+  return new Client(url.value, options)
 }
 
 const AboutExecution = z.object({ execution_id: z.string() })
 
-class ConnectedClient implements Client {
+export class Client implements AsyncDisposable {
+  /** The first greeting; rejects when the client is closed for good before there was one. */
   readonly connected: Promise<Greeting>
   readonly #limits: ClientLimits
   readonly #connection: Connection
@@ -108,6 +91,10 @@ class ConnectedClient implements Client {
     this.#watches = new Watches(this.#connection)
   }
 
+  /**
+   * One request. It waits for a connection, and is sent again after a cut where that is safe; else
+   * it rejects with a ConnectionLostError. A refusal rejects with a CallError.
+   */
   async call<Name extends MethodName>(
     method: Name,
     params: ParamsOf<Name>,

@@ -1,27 +1,34 @@
 import { z } from "zod"
 
-/** The stable names of everything that can be refused. Clients decide by them, not by the code. */
-export const Reason = z.enum([
-  "PARSE_ERROR",
-  "INVALID_REQUEST",
-  "METHOD_NOT_FOUND",
-  "INVALID_PARAMS",
-  "INTERNAL",
-  "SECURITY_DENIED",
-  "SESSION_LIMIT",
-  "PROCESS_NOT_FOUND",
-  "STREAM_TIMEOUT",
-  "RATE_LIMITED",
-  "AT_CAPACITY",
-  "UNAUTHORIZED",
-  "FORBIDDEN",
-  "WRONG_STATE",
-  "SPAWN_FAILED",
-  "EXPIRED",
-  "IDEMPOTENCY_MISMATCH",
-  "DISK_FULL",
-  "SHUTTING_DOWN",
-])
+/** The stable names of everything that can be refused, and their codes on the wire. */
+const codes = {
+  PARSE_ERROR: { rpc: -32700, http: 400 },
+  INVALID_REQUEST: { rpc: -32600, http: 400 },
+  METHOD_NOT_FOUND: { rpc: -32601, http: 404 },
+  INVALID_PARAMS: { rpc: -32602, http: 400 },
+  INTERNAL: { rpc: -32603, http: 500 },
+  SECURITY_DENIED: { rpc: -32602, http: 403 },
+  SESSION_LIMIT: { rpc: -32001, http: 503 },
+  PROCESS_NOT_FOUND: { rpc: -32003, http: 404 },
+  STREAM_TIMEOUT: { rpc: -32004, http: 408 },
+  RATE_LIMITED: { rpc: -32005, http: 429 },
+  AT_CAPACITY: { rpc: -32006, http: 503 },
+  UNAUTHORIZED: { rpc: -32007, http: 401 },
+  FORBIDDEN: { rpc: -32007, http: 403 },
+  WRONG_STATE: { rpc: -32008, http: 409 },
+  SPAWN_FAILED: { rpc: -32009, http: 422 },
+  EXPIRED: { rpc: -32010, http: 410 },
+  IDEMPOTENCY_MISMATCH: { rpc: -32011, http: 409 },
+  DISK_FULL: { rpc: -32012, http: 507 },
+  SHUTTING_DOWN: { rpc: -32013, http: 503 },
+} as const
+
+function isReason(name: string): name is keyof typeof codes {
+  return Object.hasOwn(codes, name)
+}
+
+/** Clients decide by these, not by the codes. */
+export const Reason = z.enum(Object.keys(codes).filter(isReason))
 export type Reason = z.infer<typeof Reason>
 
 /** A refusal: what happened, to what, why, and what to do now. The same words reach everyone. */
@@ -45,31 +52,7 @@ export function withDetails(refused: Failure, more: Record<string, unknown>): Fa
   return { ...refused, details: { ...refused.details, ...more } }
 }
 
-type WireCodes = { rpc: number; http: number }
-
-const codes: Record<Reason, WireCodes> = {
-  PARSE_ERROR: { rpc: -32700, http: 400 },
-  INVALID_REQUEST: { rpc: -32600, http: 400 },
-  METHOD_NOT_FOUND: { rpc: -32601, http: 404 },
-  INVALID_PARAMS: { rpc: -32602, http: 400 },
-  INTERNAL: { rpc: -32603, http: 500 },
-  SECURITY_DENIED: { rpc: -32602, http: 403 },
-  SESSION_LIMIT: { rpc: -32001, http: 503 },
-  PROCESS_NOT_FOUND: { rpc: -32003, http: 404 },
-  STREAM_TIMEOUT: { rpc: -32004, http: 408 },
-  RATE_LIMITED: { rpc: -32005, http: 429 },
-  AT_CAPACITY: { rpc: -32006, http: 503 },
-  UNAUTHORIZED: { rpc: -32007, http: 401 },
-  FORBIDDEN: { rpc: -32007, http: 403 },
-  WRONG_STATE: { rpc: -32008, http: 409 },
-  SPAWN_FAILED: { rpc: -32009, http: 422 },
-  EXPIRED: { rpc: -32010, http: 410 },
-  IDEMPOTENCY_MISMATCH: { rpc: -32011, http: 409 },
-  DISK_FULL: { rpc: -32012, http: 507 },
-  SHUTTING_DOWN: { rpc: -32013, http: 503 },
-}
-
-export function wireCodes(reason: Reason): WireCodes {
+export function wireCodes(reason: Reason): { rpc: number; http: number } {
   return codes[reason]
 }
 

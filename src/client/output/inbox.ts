@@ -4,7 +4,6 @@ import type { GapNotice } from "../../protocol/methods.ts"
 import type { Completed } from "../../protocol/notifications.ts"
 import { DetachedError } from "../client-error.ts"
 import type { ExecutionEvent, LifeEvent, OutputEvent } from "./execution-event.ts"
-import { LifecycleTracker } from "./lifecycle-tracker.ts"
 import { OutputQueue } from "./output-queue.ts"
 
 export type InboxOptions = {
@@ -24,7 +23,9 @@ export class Inbox {
 
   readonly #options: InboxOptions
   readonly #eventTaken: (event: ExecutionEvent) => void
-  readonly #life: LifecycleTracker
+  readonly #told = new Set<LifeEvent["kind"]>()
+  #isPaused = false
+  #pid: number | null
   #endIsKnown = false
   #received: string // the cursor after what came in
   #taken: string // the cursor after what was taken out
@@ -37,14 +38,14 @@ export class Inbox {
       if ("next" in event) this.#taken = event.next
       taken(event)
     })
-    this.#life = new LifecycleTracker(options.pid)
+    this.#pid = options.pid
     this.#received = options.from
     this.#taken = options.from
     ignoreUnhandledRejection(this.ended)
   }
 
   get pid(): number | null {
-    return this.#life.pid
+    return this.#pid
   }
 
   get endIsKnown(): boolean {
@@ -66,8 +67,9 @@ export class Inbox {
     return this.#options.output === "ignore" || this.queue.isEmpty
   }
 
+  /** The pid is in the status, not in the answer to an attach. */
   learnPid(pid: number | null): void {
-    this.#life.learnPid(pid)
+    this.#pid ??= pid
   }
 
   attached(state: StateKind, from: string): void {
@@ -77,11 +79,18 @@ export class Inbox {
       this.#received = from
       this.#taken = from
     }
-    this.#push(this.#life.fromState(state))
+    if (this.#pid !== null) this.life("started", this.#pid)
+    if (state === "paused") this.life("paused", null)
+    if (state === "running") this.life("resumed", null)
   }
 
+  /**
+   * Notices are not part of the transcript: they are missed while away and repeated by an attach.
+   * So each is told once, and what a state implies is made up for.
+   */
   life(kind: LifeEvent["kind"], pid: number | null): void {
-    this.#push(this.#life.fromNotice(kind, pid))
+    this.learnPid(pid)
+    if (this.#isChange(kind)) this.queue.push({ kind, pid: this.#pid })
   }
 
   output(event: OutputEvent): void {
@@ -126,7 +135,14 @@ export class Inbox {
     this.#ended.reject(new DetachedError(this.#options.executionId))
   }
 
-  #push(events: ExecutionEvent[]): void {
-    for (const event of events) this.queue.push(event)
+  #isChange(kind: LifeEvent["kind"]): boolean {
+    if (kind === "started" || kind === "canceled") {
+      const isNew = !this.#told.has(kind)
+      this.#told.add(kind)
+      return isNew
+    }
+    const wasPaused = this.#isPaused
+    this.#isPaused = kind === "paused"
+    return this.#isPaused !== wasPaused
   }
 }

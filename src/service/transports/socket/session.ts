@@ -35,18 +35,21 @@ export interface Connection {
   terminate(): void
 }
 
-export type SessionOptions = {
+export type NewSession = {
   id: string
   caller: Caller
-  operations: Operations
   connection: Connection
-  log: Log
-  refusals: Refusals
+  rateLimiter: MessageRateLimiter
   /** Text of so many characters was made and sent. */
   reportGarbage: (length: number) => void
-  rateLimiter: MessageRateLimiter
   /** It does not stop sending too fast, and is cut off. */
   flooded: () => void
+}
+
+export type SessionOptions = NewSession & {
+  operations: Operations
+  log: Log
+  refusals: Refusals
   /** A request was answered, or refused; the method is one of ours, or `unknown`. */
   answered: (method: string, seconds: number) => void
 }
@@ -79,7 +82,6 @@ export class Session implements SessionScope, Disposable {
   readonly #standingBy = new Map<string, Driver>()
   readonly #untold = new Map<string, ExecutionRecord>()
   readonly #options: SessionOptions
-  readonly #reportGarbage: (length: number) => void
   #isBlocked = false
   #isClosed = false
   #requestsUnderWay = 0
@@ -94,7 +96,6 @@ export class Session implements SessionScope, Disposable {
     this.caller = options.caller
     this.operations = options.operations
     this.#options = options
-    this.#reportGarbage = options.reportGarbage
   }
 
   get isBlocked(): boolean {
@@ -110,7 +111,7 @@ export class Session implements SessionScope, Disposable {
   }
 
   send(message: string | Uint8Array<ArrayBuffer>, besides = 0): void {
-    if (typeof message === "string") this.#reportGarbage(message.length + besides)
+    if (typeof message === "string") this.#options.reportGarbage(message.length + besides)
     if (this.#isClosed || this.#options.connection.send(message) !== -1 || this.#isBlocked) return
     this.#isBlocked = true
     this.#room = Promise.withResolvers()
@@ -168,7 +169,8 @@ export class Session implements SessionScope, Disposable {
       const answer = reply.ok
         ? resultMessage(id, reply.value.result)
         : errorMessage(id, reply.failure)
-      if (answer.length > longAnswer.atLeast) this.#reportGarbage(answer.length * longAnswer.weight)
+      if (answer.length > longAnswer.atLeast)
+        this.#options.reportGarbage(answer.length * longAnswer.weight)
       this.send(answer)
     }
     if (reply.ok) reply.value.afterwards?.()
@@ -205,7 +207,7 @@ export class Session implements SessionScope, Disposable {
 
   /** A number for binary frames that no other subscription of this session has. */
   newSubscriptionNumber(): Result<number, Failure> {
-    this.#reportGarbage(subscriptionLength)
+    this.#options.reportGarbage(subscriptionLength)
     const taken = new Set([...this.subscriptions.values()].map(({ number }) => number))
     if (taken.size >= mostSubscriptions) {
       return fail(failure("AT_CAPACITY", "This session has too many subscriptions: detach some."))

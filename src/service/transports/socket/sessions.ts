@@ -5,7 +5,7 @@ import { MessageRateLimiter, policyViolation } from "../../../protocol/session-l
 import type { Caller } from "../../access/caller.ts"
 import { isAdmin, noLongerGood } from "../../access/permission.ts"
 import type { Operations, Refusals } from "../../gateway/ports.ts"
-import { type Connection, Session } from "./session.ts"
+import { type Connection, type NewSession, Session } from "./session.ts"
 
 export type SessionSettings = {
   maxSessions: number
@@ -60,15 +60,6 @@ export interface OpenSession extends Disposable {
   refusedTooLarge(mostBytes: number): void
 }
 
-export type NewSession = {
-  id: string
-  caller: Caller
-  connection: Connection
-  rateLimiter: MessageRateLimiter
-  reportGarbage: (length: number) => void
-  flooded: () => void
-}
-
 /** Begins to speak with a client: the native protocol, or another one. */
 export type Speak = (session: NewSession) => OpenSession
 
@@ -107,16 +98,11 @@ export class Sessions implements Disposable {
     const refusal = this.#refusal(caller)
     if (refusal !== null) {
       const { principal, address, via } = caller
-      this.#events.refusals.refused({
-        principal,
-        address,
-        via,
-        method: "connect",
-        failure: refusal,
-      })
+      const refused = { principal, address, via, method: "connect", failure: refusal }
+      this.#events.refusals.refused(refused)
       connection.send(errorMessage(null, refusal))
       connection.close(policyViolation, "SESSION_LIMIT")
-      this.#events.log.warn({ principal: caller.principal, sessions: this.size }, "session refused")
+      this.#events.log.warn({ principal, sessions: this.size }, "session refused")
       return null
     }
     const { reportGarbage, flooded, log } = this.#events
