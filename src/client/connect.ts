@@ -17,7 +17,7 @@ import {
 import { defaultReconnectPolicy, type ReconnectPolicy } from "./connection/reconnect-policy.ts"
 import type { Greeting, Session } from "./connection/session.ts"
 import { Deliveries } from "./output/deliveries.ts"
-import type { Delivery, DeliveryOptions } from "./output/delivery.ts"
+import type { Delivery } from "./output/delivery.ts"
 import { type RemoteExecution, remoteExecution } from "./remote-execution.ts"
 import type { Watch } from "./watch/watch.ts"
 import { Watches } from "./watch/watches.ts"
@@ -62,20 +62,19 @@ const AboutExecution = z.object({ execution_id: z.string() })
 export class Client implements AsyncDisposable {
   /** The first greeting; rejects when the client is closed for good before there was one. */
   readonly connected: Promise<Greeting>
-  readonly #limits: ClientLimits
   readonly #connection: Connection
   readonly #calls: Calls
-  readonly #deliveries = new Deliveries()
+  readonly #deliveries: Deliveries
   readonly #watches: Watches
 
   constructor(url: string, options: ClientOptions) {
     const open = options.openSocket ?? openSocket
-    this.#limits = { ...defaultLimits, ...options.limits }
+    const limits = { ...defaultLimits, ...options.limits }
     this.#connection = new Connection(
       {
         openSocket: async () => open(url, await headersFor(options.token)),
         reconnect: options.reconnect ?? defaultReconnectPolicy,
-        limits: this.#limits,
+        limits,
         onConnection: options.onConnection ?? (() => undefined),
       },
       {
@@ -88,6 +87,7 @@ export class Client implements AsyncDisposable {
     )
     this.connected = this.#connection.greeted
     this.#calls = new Calls(this.#connection)
+    this.#deliveries = new Deliveries({ connection: this.#connection, limits })
     this.#watches = new Watches(this.#connection)
   }
 
@@ -126,7 +126,7 @@ export class Client implements AsyncDisposable {
   async attach(executionId: string, options: AttachOptions = {}): Promise<RemoteExecution> {
     // The whole id (a prefix may have been given) and the pid, which the answer to an attach lacks.
     const view = await this.#calls.result("status", { execution_id: executionId })
-    const delivery = this.#follow({
+    const delivery = this.#deliveries.start({
       executionId: view.execution_id,
       pid: view.pid,
       from: options.from ?? "start",
@@ -162,7 +162,7 @@ export class Client implements AsyncDisposable {
     const { subscription, ack_after_bytes: ackAfterBytes = null } = answer
     // Where an earlier execution was found again, only an attach says where its output begins.
     const isAttached = answer.repeated !== true && subscription !== undefined
-    return this.#follow({
+    return this.#deliveries.start({
       executionId: answer.execution_id,
       pid: answer.status === "started" ? answer.pid : null,
       from: "start",
@@ -172,10 +172,6 @@ export class Client implements AsyncDisposable {
       attached: isAttached ? { session, subscription, ackAfterBytes } : null,
       firstRefusalIsFinal: false,
     })
-  }
-
-  #follow(options: DeliveryOptions): Result<Delivery, AlreadyAttachedError> {
-    return this.#deliveries.start(options, { connection: this.#connection, limits: this.#limits })
   }
 
   /** A subscription has one owner: by hand it would be moved from under the one who follows. */

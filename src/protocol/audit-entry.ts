@@ -4,7 +4,11 @@ import { Outcome } from "../execution/state.ts"
 
 /** Whoever fills the audit trail with long strings gets short ones. */
 function text(mostCharacters: number) {
-  return z.string().transform((given) => cutText(given, mostCharacters))
+  return z
+    .string()
+    .transform((given) =>
+      given.length <= mostCharacters ? given : `${given.slice(0, mostCharacters - 1)}…`,
+    )
 }
 
 const count = z.int().min(1)
@@ -138,7 +142,3 @@ export const AuditEntry = z
   })
   .and(AuditNote)
 export type AuditEntry = z.infer<typeof AuditEntry>
-
-function cutText(given: string, mostCharacters: number): string {
-  return given.length <= mostCharacters ? given : `${given.slice(0, mostCharacters - 1)}…`
-}

@@ -5,10 +5,7 @@ import type { Calls } from "./calls.ts"
 
 const encoder = new TextEncoder()
 
-/**
- * One writer's way into a child's standard input. Every piece says how many bytes came before it,
- * so the server recognizes one that is sent again after a cut.
- */
+/** Writes with offsets, by which the server recognizes what is sent again after a cut. */
 export class StandardInput {
   readonly #executionId: string
   readonly #calls: Calls

@@ -10,9 +10,8 @@ export type AcknowledgementOptions = {
 }
 
 /**
- * Says on one session what was taken, so that the server may forget it and the child go on: one
- * message under way at a time. What could not be said because the session ended needs no saying:
- * the next one is attached to behind it.
+ * Says on one session what was taken, so that the child may go on. What could not be said before
+ * the session ended need not be: the next one is attached to behind it.
  */
 export class Acknowledgements {
   readonly #options: AcknowledgementOptions

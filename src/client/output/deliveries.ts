@@ -6,21 +6,23 @@ import { eventFromFrame, eventFromOutput } from "./execution-event.ts"
 
 /** The executions this client follows: at most one delivery each, as the server has it. */
 export class Deliveries {
+  readonly #world: Omit<DeliveryWorld, "over">
   readonly #followed = new Map<string, Delivery>()
+
+  constructor(world: Omit<DeliveryWorld, "over">) {
+    this.#world = world
+  }
 
   /** Whether an id or the beginning of one names something followed. */
   followsAny(prefix: string): boolean {
     return this.#followed.keys().some((id) => id.startsWith(prefix))
   }
 
-  start(
-    options: DeliveryOptions,
-    world: Omit<DeliveryWorld, "over">,
-  ): Result<Delivery, AlreadyAttachedError> {
+  start(options: DeliveryOptions): Result<Delivery, AlreadyAttachedError> {
     const { executionId } = options
     if (this.#followed.has(executionId)) return fail(new AlreadyAttachedError(executionId))
     const over = () => this.#followed.delete(executionId)
-    const delivery = new Delivery(options, { ...world, over })
+    const delivery = new Delivery(options, { ...this.#world, over })
     this.#followed.set(executionId, delivery)
     return ok(delivery)
   }

@@ -1,7 +1,6 @@
 import { liveStates, type StateKind } from "../../execution/state.ts"
 import type { Labels } from "../../protocol/execute.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
-import type { ResultOf } from "../../protocol/methods.ts"
 import type { Session } from "../connection/session.ts"
 
 const pageSize = 1000
@@ -47,7 +46,8 @@ export class KnownExecutions {
   /** What changed since watchers were last told; null when the session ended over it. */
   async missed(session: Session, labels: Labels): Promise<ExecutionView[] | null> {
     const live = await listLive(session, labels)
-    const ended = await this.#listEndedSince(session, labels)
+    // Those that began after the newest one known, and ended already.
+    const ended = await listWhile(session, "ended", labels, (view) => this.#isNew(view))
     if (live === null || ended === null) return null
     const gone = await this.#askForGone(session, new Set(live.map((view) => view.execution_id)))
     if (gone === null) return null
@@ -77,19 +77,6 @@ export class KnownExecutions {
     if (view.created_at === this.#newest.createdAt) this.#newest.ids.add(view.execution_id)
   }
 
-  /** Those that began after the newest one known, and ended already. */
-  async #listEndedSince(session: Session, labels: Labels): Promise<ExecutionView[] | null> {
-    const views: ExecutionView[] = []
-    for await (const page of pages(session, "ended", labels)) {
-      if (page === null) return null
-      const recent = page.filter((view) => this.#isNew(view))
-      views.push(...recent)
-      // The newest come first, so the first page with an older one is the last to look at.
-      if (recent.length < page.length) break
-    }
-    return views
-  }
-
   async #askForGone(session: Session, live: Set<string>): Promise<ExecutionView[] | null> {
     const views: ExecutionView[] = []
     for (const execution_id of this.#live.keys()) {
@@ -106,24 +93,30 @@ export class KnownExecutions {
 async function listLive(session: Session, labels: Labels): Promise<ExecutionView[] | null> {
   const views: ExecutionView[] = []
   for (const state of liveStates) {
-    for await (const page of pages(session, state, labels)) {
-      if (page === null) return null
-      views.push(...page)
-    }
+    const listed = await listWhile(session, state, labels, () => true)
+    if (listed === null) return null
+    views.push(...listed)
   }
   return views
 }
 
-async function* pages(
+/** The newest come first, so the first page with an unwanted one is the last to look at. */
+async function listWhile(
   session: Session,
   state: StateKind,
   labels: Labels,
-): AsyncGenerator<ResultOf<"list">["executions"] | null, void, void> {
+  isWanted: (view: ExecutionView) => boolean,
+): Promise<ExecutionView[] | null> {
+  const views: ExecutionView[] = []
   let cursor: string | undefined
   do {
     const filter = { state, labels, limit: pageSize }
     const page = await session.ask("list", cursor === undefined ? filter : { ...filter, cursor })
-    yield page.ok ? page.value.executions : null
-    cursor = page.ok ? page.value.cursor : undefined
+    if (!page.ok) return null
+    const { executions } = page.value
+    const wanted = executions.filter(isWanted)
+    views.push(...wanted)
+    cursor = wanted.length < executions.length ? undefined : page.value.cursor
   } while (cursor !== undefined)
+  return views
 }

@@ -8,10 +8,7 @@ import type { AskFailure, Session } from "../connection/session.ts"
 import { KnownExecutions } from "./known-executions.ts"
 import { type Watch, Watcher } from "./watch.ts"
 
-/**
- * All watchers of a client share the session's one `watch`. When they want different labels, the
- * server is asked for everything, and each watcher picks its own.
- */
+/** All watchers share the session's one `watch`: of everything, if they want different labels. */
 export class Watches {
   readonly #connection: Connection
   readonly #watchers = new Set<Watcher>()

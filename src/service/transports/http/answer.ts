@@ -9,15 +9,11 @@ export function answer(result: Result<unknown, HttpFailure>): Response {
   return result.ok ? Response.json(result.value) : refuse(result.failure)
 }
 
-export function refuse(refused: HttpFailure, headers: Record<string, string> = {}): Response {
-  return refuseIn({}, refused, headers)
-}
-
-/** The error among other fields, where something else than this API is spoken. */
-export function refuseIn(
-  fields: Record<string, unknown>,
+/** The error stands among other fields where something else than this API is spoken. */
+export function refuse(
   refused: HttpFailure,
   headers: Record<string, string> = {},
+  fields: Record<string, unknown> = {},
 ): Response {
   const status = refused.httpStatus ?? wireCodes(refused.reason).http
   const response = Response.json({ ...fields, error: wireError(refused) }, { status, headers })

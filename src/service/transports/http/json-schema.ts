@@ -3,10 +3,7 @@ import type { NamedSchema } from "./endpoint.ts"
 
 export type JsonSchema = Record<string, unknown>
 
-/**
- * JSON Schemas of zod schemas, by name, that refer to each other as `${prefix}${name}`. `input` is
- * what may be sent, `output` what is answered.
- */
+/** JSON Schemas by name, of what is sent or answered, that refer to each other with a prefix. */
 export function jsonSchemas(
   named: readonly NamedSchema[],
   io: "input" | "output",

@@ -217,10 +217,7 @@ export class Session implements SessionScope, Disposable {
     return ok(this.#lastNumber)
   }
 
-  /**
-   * Who detaches has not disconnected: a client that is only slow does so to catch up, and its
-   * execution must not be cancelled for that.
-   */
+  /** A client that is only slow detaches to catch up: that must not cancel its execution. */
   detach(subscription: Subscription): void {
     this.subscriptions.delete(subscription.executionId)
     const driver = subscription.detach()

@@ -133,10 +133,7 @@ export class Sessions implements Disposable {
     return session
   }
 
-  /**
-   * The unix socket has as many places of its own: whoever takes all those of the network does not
-   * keep the service's owner out.
-   */
+  /** The unix socket has as many places of its own: the network cannot keep the owner out. */
   #refusal(caller: Caller): Failure | null {
     const { maxSessions, maxSessionsPerPrincipal } = this.#settings
     const sessions = [...this.#open.keys()].map((session) => session.caller)
@@ -165,10 +162,7 @@ export class Sessions implements Disposable {
     this.#events.log.debug({ sessionId: session.id, code }, "session closed")
   }
 
-  /**
-   * Where the whole service ends, every execution has, and clients hear of it before they are
-   * closed. Who does not read is waited for no longer than a moment.
-   */
+  /** When the whole service ends, clients hear of every end first, if they read within a moment. */
   async farewell(isServiceEnding: boolean): Promise<void> {
     const isTold = () => [...this.#open.keys()].every((session) => session.isTold)
     if (isServiceEnding) await this.#moment(isTold)

@@ -14,6 +14,15 @@ export interface SubscriberSocket {
   send(message: string | Uint8Array<ArrayBuffer>, besides?: number): void
 }
 
+export type SubscriptionOptions = {
+  number: number
+  encoding: Encoding
+  driver: Driver | null
+  socket: SubscriberSocket
+  /** Nothing will follow. */
+  over: () => void
+}
+
 /** A mebibyte for all subscriptions together, then others have their turn. */
 const framesPerTurn = 16
 const sending = new EventLoopBudget(framesPerTurn, (run) => void setImmediate(run))
@@ -21,40 +30,23 @@ const sending = new EventLoopBudget(framesPerTurn, (run) => void setImmediate(ru
 /** What stands for invalid bytes was a text, and bytes again, of two and three bytes each. */
 const lossyWeight = 3
 
-/**
- * Carries one execution's output to one session: reads the next piece while the socket takes it,
- * and waits for the socket when it does not. What waits, waits on disk.
- */
+/** Carries output to a session as fast as its socket takes it: what waits, waits on disk. */
 export class Subscription implements Disposable {
   readonly number: number
   readonly driver: Driver | null
   readonly #feed: OutputFeed
-  readonly #encoding: Encoding
-  readonly #socket: SubscriberSocket
-  readonly #over: () => void
+  readonly #options: SubscriptionOptions
   readonly #advances: Disposable
   #lastState: ExecutionRecord["state"]["kind"]
   #hasBegun = false
   #isScheduled = false
   #isDisposed = false
 
-  constructor(
-    feed: OutputFeed,
-    options: {
-      number: number
-      encoding: Encoding
-      driver: Driver | null
-      socket: SubscriberSocket
-      /** Nothing will follow. */
-      over: () => void
-    },
-  ) {
+  constructor(feed: OutputFeed, options: SubscriptionOptions) {
     this.#feed = feed
     this.number = options.number
     this.driver = options.driver
-    this.#encoding = options.encoding
-    this.#socket = options.socket
-    this.#over = options.over
+    this.#options = options
     this.#lastState = feed.record().state.kind
     this.#advances = feed.onAdvance(() => this.pump())
   }
@@ -87,8 +79,8 @@ export class Subscription implements Disposable {
   /** Sends what is there; answers how many frames that were. */
   #send(): number {
     for (let frames = 0; frames < framesPerTurn; frames++) {
-      if (this.#isDisposed || this.#socket.isBlocked) return frames
-      const event = this.#feed.next(this.#encoding === "utf8" ? "text" : "bytes")
+      if (this.#isDisposed || this.#options.socket.isBlocked) return frames
+      const event = this.#feed.next(this.#options.encoding === "utf8" ? "text" : "bytes")
       if (event === null) return frames
       this.#deliver(event)
     }
@@ -114,8 +106,8 @@ export class Subscription implements Disposable {
     const execution_id = this.executionId
     switch (event.kind) {
       case "output":
-        this.#socket.send(
-          outputFrame(event, execution_id, this.number, this.#encoding),
+        this.#options.socket.send(
+          outputFrame(event, execution_id, this.number, this.#options.encoding),
           event.lossy === 0 ? 0 : event.bytes.length * lossyWeight,
         )
         this.driver?.sent()
@@ -169,11 +161,11 @@ export class Subscription implements Disposable {
   }
 
   #tell(name: NotificationName, params: unknown): void {
-    this.#socket.send(notificationMessage(name, params))
+    this.#options.socket.send(notificationMessage(name, params))
   }
 
   #finish(): void {
     this[Symbol.dispose]()
-    this.#over()
+    this.#options.over()
   }
 }

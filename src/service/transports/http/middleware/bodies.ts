@@ -22,9 +22,7 @@ const mostBytes = 96 * 1024 * 1024
 const tooMuch = failure(
   "RATE_LIMITED",
   "Too much data is being sent at once: wait for an answer first.",
-  {
-    retry_after: 1,
-  },
+  { retry_after: 1 },
 )
 
 /**

@@ -4,7 +4,7 @@ import { failure } from "../../../../protocol/failure.ts"
 import { addressOf } from "../../../access/identify.ts"
 import type { Tarpit } from "../../../access/temporary-bans.ts"
 import type { Refusals } from "../../../gateway/ports.ts"
-import { refusalIn, refuse, refuseIn } from "../answer.ts"
+import { refusalIn, refuse } from "../answer.ts"
 import { connectionOf, type HttpEnvironment } from "../ports.ts"
 
 /** Where JSON-RPC is spoken, what is refused before it is read is refused in its form too. */
@@ -13,7 +13,7 @@ export const rpcRefusals: MiddlewareHandler<HttpEnvironment> = async (c, next) =
   const refused = refusalIn(c.res)
   if (refused === null) return
   c.res = undefined // else Hono makes a third response, with the headers of both
-  c.res = refuseIn({ jsonrpc: "2.0", id: null }, refused)
+  c.res = refuse(refused, {}, { jsonrpc: "2.0", id: null })
 }
 
 /** Every refusal of every route, and of what stands before them, is told from here. */

@@ -21,10 +21,7 @@ export const securityHeaders: MiddlewareHandler<HttpEnvironment> = async (c, nex
   }
 }
 
-/**
- * Hono answers HEAD with what GET would, and drops the body without cancelling it: a stream would
- * keep its feed for ever.
- */
+/** Hono drops the body that GET would have without cancelling it: a stream would keep its feed. */
 export const headRequest: MiddlewareHandler<HttpEnvironment> = async (c, next) => {
   await next()
   if (c.req.raw.method === "HEAD") await c.res.body?.cancel()

@@ -9,10 +9,7 @@ export interface Pieces extends Disposable {
   next(): Promise<Uint8Array | null>
 }
 
-/**
- * A body that asks for a piece when the socket has taken the one before: what waits, waits on disk.
- * Whatever ends it, the pieces and its place are disposed.
- */
+/** Asks for a piece when the socket has taken the one before; disposes of all at its end. */
 export function pulledBody(
   pieces: Pieces,
   { reportGarbage, streamSlot }: Streaming,

@@ -4,9 +4,8 @@ import { ok, type Result } from "../../../../lib/result.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
 import type { Output } from "../../../../protocol/output-chunk.ts"
 import type { McpScope } from "../ports.ts"
-import { FoundLines } from "./found-lines.ts"
 import { added, type Missing, mostReadBytes } from "./output-page.ts"
-import { type LinePosition, SearchedLines, Slices } from "./searched-lines.ts"
+import { type LinePosition, type SearchedLine, SearchedLines, Slices } from "./searched-lines.ts"
 
 export type SearchRequest = {
   executionId: string
@@ -33,10 +32,7 @@ export type SearchResult = {
 const mostSearchedBytes = 64 * mostReadBytes
 const longestMs = 10_000
 
-/**
- * Lines that match, with the lines around them; numbered from where the search began. A line is
- * looked at when it has ended: `next` never lies inside one.
- */
+/** Numbered from where the search began; `next` never lies inside a line. */
 export function searchOutput(
   scope: McpScope,
   request: SearchRequest,
@@ -121,4 +117,68 @@ function placeOf(from: string): { cursor: string; known: number } {
 /** What is looked at slice by slice must stay meanwhile. */
 function copied({ stream, bytes, sequence, next }: Output) {
   return { stream, bytes: bytes.slice(), sequence, next }
+}
+
+const mostLineCharacters = 400
+
+/** Lines that match, and those around them, as text. */
+class FoundLines {
+  matches = 0
+  /** In characters. */
+  length = 0
+  readonly #contextLines: number
+  readonly #shown: string[] = []
+  #before: string[] = []
+  #after = 0
+  #number = 0
+  #lastShown = 0
+
+  constructor(contextLines: number) {
+    this.#contextLines = contextLines
+  }
+
+  add({ isMatch, head }: SearchedLine): void {
+    this.#number += 1
+    if (isMatch) {
+      this.#addMatch(head)
+      return
+    }
+    if (this.#contextLines === 0) return
+    const text = `${this.#number}-${textOf(head)}`
+    if (this.#after > 0) {
+      this.#after -= 1
+      this.#show(text)
+      this.#lastShown = this.#number
+      return
+    }
+    this.#before.push(text)
+    if (this.#before.length > this.#contextLines) this.#before.shift()
+  }
+
+  result(): { text: string; matches: number } {
+    return { text: this.#shown.join("\n"), matches: this.matches }
+  }
+
+  #addMatch(head: Uint8Array): void {
+    const first = this.#number - this.#before.length
+    if (this.#lastShown > 0 && first > this.#lastShown + 1) this.#show("--")
+    for (const text of this.#before) this.#show(text)
+    this.#before = []
+    this.#show(`${this.#number}:${textOf(head)}`)
+    this.matches += 1
+    this.#after = this.#contextLines
+    this.#lastShown = this.#number
+  }
+
+  #show(text: string): void {
+    this.#shown.push(text)
+    this.length += text.length + 1
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
+function textOf(head: Uint8Array): string {
+  const text = decoder.decode(head)
+  return text.length <= mostLineCharacters ? text : `${text.slice(0, mostLineCharacters)}…`
 }

@@ -30,10 +30,7 @@ const mostHeadBytes = 1600
 /** What is scanned without a look at the clock. */
 const sliceBytes = 4096
 
-/**
- * Puts the lines of two streams together, in the order in which they end. What is known of an
- * unfinished one is its beginning, and where its pattern stands: however long it is.
- */
+/** Lines of both streams, in the order in which they end; a long one is not kept whole. */
 export class SearchedLines {
   completed = 0
   readonly #pattern: LinePattern

@@ -9,10 +9,7 @@ type RequestId = z.infer<typeof RequestId>
 /** Of one connection. */
 export const mostListens = 32
 
-/**
- * The requests of one connection that listen to resources. The SDK answers them by itself and says
- * nothing of it to its server: what they want is found out before it gets them.
- */
+/** What a connection listens to: found out before the SDK gets the request, which tells nothing. */
 export class Listens {
   readonly #updates: ResourceUpdates
   readonly #refused: (uri: string, why: Failure) => void

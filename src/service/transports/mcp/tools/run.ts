@@ -6,7 +6,7 @@ import { ExecutionSummary, exampleExecution, sentenceOf, summaryOf } from "../ex
 import { type Excerpt, excerptOf, excerptText } from "../output/excerpt.ts"
 import type { McpScope } from "../ports.ts"
 import type { Call } from "./call.ts"
-import { StartArguments, startExecution } from "./start.ts"
+import { runsCommands, StartArguments, startExecution } from "./start.ts"
 import { reply, type ToolReply, tool } from "./tool.ts"
 import { waitForEnd } from "./wait-for-end.ts"
 
@@ -60,12 +60,7 @@ export const runTool = tool({
     },
     note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu succeeded with exit code 0 after 0.02 s; …",
   },
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: false,
-    openWorldHint: true,
-  },
+  annotations: runsCommands,
   async answer({ wait_s, max_bytes, on_cancel, ...args }, scope, call) {
     const started = await startExecution(args, scope, call)
     if (!started.ok) return started

@@ -43,6 +43,14 @@ export const StartArguments = z
   .check(...executeRules)
 type StartArguments = z.output<typeof StartArguments>
 
+/** Of a tool that runs whatever command it is given. */
+export const runsCommands = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+}
+
 const Started = z.object({
   execution_id: z.string().describe("pass this to wait, output, input, cancel …"),
   status: z.enum(["started", "queued"]),
@@ -75,12 +83,7 @@ export const startTool = tool({
     },
     note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is started. Now call `wait` …",
   },
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: false,
-    openWorldHint: true,
-  },
+  annotations: runsCommands,
   async answer(args, scope, call) {
     const started = await startExecution(args, scope, call)
     if (!started.ok) return started

@@ -10,10 +10,7 @@ const progressEveryMs = 5000
 /** The first one comes sooner: over HTTP an answer can be gone on with once it has begun. */
 const firstProgressMs = 500
 
-/**
- * Waits until an execution has ended, the time is over, or nobody waits for the answer any more.
- * Whichever it is, the execution goes on as it does: the newest record of it is the answer.
- */
+/** Waits for an execution's end, for so long, while anybody wants the answer: its newest record. */
 export async function waitForEnd(
   scope: McpScope,
   call: Call,
