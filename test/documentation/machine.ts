@@ -45,7 +45,7 @@ export class Machine implements AsyncDisposable {
   }
 
   /** Runs a script in the shell itself, to its end. */
-  async run(script: string, limitMs = 20_000): Promise<Ran> {
+  async run(script: string, limitMs = 50_000): Promise<Ran> {
     const step = this.#write(script)
     const exitCode = await this.#ask(`step ${step}`, `ended ${step}`, limitMs)
     return { exitCode, printed: this.printed(step) }
@@ -115,7 +115,7 @@ export class Machine implements AsyncDisposable {
     return step
   }
 
-  async #ask(request: string, answer: string, limitMs = 20_000): Promise<number> {
+  async #ask(request: string, answer: string, limitMs = 50_000): Promise<number> {
     await this.#shell.stdin.write(`${request}\n`)
     await this.#shell.stdin.flush()
     const answered = () => this.#answers.has(answer) || this.#hasEnded

@@ -13,7 +13,7 @@ const Init = z.object({
 })
 const Result = z.object({ is_error: z.boolean(), result: z.string() })
 
-const patienceMs = 30_000
+const patienceMs = 50_000
 
 /** One run of Claude Code, from a prompt to its last word. */
 export class ClaudeRun implements AsyncDisposable {

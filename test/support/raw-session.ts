@@ -29,7 +29,7 @@ const Message = z.union([
 ])
 type Answer = Exclude<z.infer<typeof Message>, { method: string }>
 
-const patienceMs = 20_000
+const patienceMs = 50_000
 
 /** A session as a stranger's program would hold it: no client library, and anything may be sent. */
 export class RawSession implements Disposable {

@@ -2,7 +2,7 @@
 export async function until<Fact>(
   what: string,
   look: () => Fact | null | undefined | false | Promise<Fact | null | undefined | false>,
-  limitMs = 30_000,
+  limitMs = 50_000,
 ): Promise<Fact> {
   const deadline = performance.now() + limitMs
   while (true) {
