@@ -66,11 +66,11 @@ async function main(argv: readonly string[]): Promise<number> {
       return serve(config, { ...options, ...own, tellManager })
     },
     async decide(config, request) {
-      const { decide } = await import("./service/keeper/serve/decide.ts")
-      return decide(config, request, { env, cwd: process.cwd() })
+      const { checkPolicy } = await import("./service/keeper/serve/check-policy.ts")
+      return checkPolicy(config, request, { env, cwd: process.cwd() })
     },
     async examineFiles(config) {
-      const { examineFiles } = await import("./service/keeper/serve/decide.ts")
+      const { examineFiles } = await import("./service/keeper/serve/check-policy.ts")
       return examineFiles(config)
     },
   })

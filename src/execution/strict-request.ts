@@ -1,4 +1,4 @@
-import { readCommand } from "./words.ts"
+import { readCommand } from "./read-command.ts"
 
 /** Of arguments and variables together; far more than a command needs, far less than it may be. */
 const mostBytes = 128 * 1024

@@ -32,10 +32,6 @@ export function growth(samples: readonly number[]): number {
   return share(samples.slice(-third), 0.1) - share(samples.slice(third, -third), 0.1)
 }
 
-export function median(values: readonly number[]): number {
-  return share(values, 0.5)
-}
-
 function share(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const value = sorted[Math.floor(sorted.length * part)]

@@ -51,7 +51,7 @@ type Listener = Disposable & {
   listenOn(host: string, port: number): Promise<number>
 }
 
-/** Listens on the unix socket and on every address; all of them or none. */
+/** UpdateStreams on the unix socket and on every address; all of them or none. */
 export async function listen<Talk>(
   where: Where,
   handlers: Handlers<Talk>,

@@ -12,16 +12,16 @@ import { JournalFullError } from "../../storage/journal/journal-failure.ts"
 import type { StateDirectory } from "../../storage/state-directory.ts"
 import { endNotes } from "../audit/audit-notes.ts"
 import { recover } from "../housekeeping/recovery.ts"
-import { type Machine, openMachine } from "./machine.ts"
+import { openStorage, type ServiceStorage, whyStorageCannotReopen } from "./open-storage.ts"
 import type { ServeOptions } from "./options.ts"
-import { openRecord, type ServiceRecord, whyRecordCannotBeOpenedAgain } from "./record.ts"
+import { openProcessControl, type ProcessControl } from "./process-control.ts"
 import { acceptedTokensOf } from "./settings.ts"
 import { systemClock as clock } from "./system-clock.ts"
 
 /** A service that is ready to run executions, but does not run any yet. */
 type Opened = {
-  record: ServiceRecord
-  machine: Machine
+  record: ServiceStorage
+  machine: ProcessControl
   /** What an earlier service left without an end. */
   lost: ExecutionRecord[]
   /** Null when no program had this process before. */
@@ -38,9 +38,9 @@ export async function openService(
   const read = receivedHandover?.read() ?? ok(null)
   if (!read.ok) return read
   const handover = read.value
-  const record = openRecord(config, options, clock, owner, handover)
+  const record = openStorage(config, options, clock, owner, handover)
   if (!record.ok) return record
-  const machine = openMachine(config, record.value, owner, handover?.containment ?? null)
+  const machine = openProcessControl(config, record.value, owner, handover?.containment ?? null)
   if (!machine.ok) return machine
   const problem = exposureProblem(config, record.value.state, say)
   if (problem !== null) return fail(problem)
@@ -56,11 +56,11 @@ export async function openService(
 export function whyServiceCannotReopen(
   config: Config,
   options: ServeOptions,
-  record: ServiceRecord,
+  record: ServiceStorage,
 ): string | null {
   const unheard = () => undefined
   return (
-    whyRecordCannotBeOpenedAgain(config, options, record) ??
+    whyStorageCannotReopen(config, options, record) ??
     exposureProblem(config, record.state, unheard)
   )
 }
@@ -89,8 +89,8 @@ function exposureProblem(
 
 /** Ends what an earlier service left, and records it; null when the disk is full. */
 async function recoverLost(
-  { state, journal, transcripts, signer, redaction, audit }: ServiceRecord,
-  { containment }: Machine,
+  { state, journal, transcripts, signer, redaction, audit }: ServiceStorage,
+  { containment }: ProcessControl,
   log: Log,
 ): Promise<ExecutionRecord[] | null> {
   const sweep = (left: readonly ExecutionRecord[]) =>

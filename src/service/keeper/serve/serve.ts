@@ -21,10 +21,10 @@ import { keeperReport } from "../reports/keeper-report.ts"
 import { openRetryingJournal, type RetryingJournal } from "../supervision/retrying-journal.ts"
 import { supervisionEvents } from "../supervision/supervision-events.ts"
 import { continueExecutions, handedOverBy, reportUpgrade } from "./continue-executions.ts"
-import type { Machine } from "./machine.ts"
 import { openService } from "./open.ts"
+import type { ServiceStorage } from "./open-storage.ts"
 import type { ServeOptions } from "./options.ts"
-import type { ServiceRecord } from "./record.ts"
+import type { ProcessControl } from "./process-control.ts"
 import { fingerprint, gatewaySettings, keeperSettings, retentionSettings } from "./settings.ts"
 import { systemClock as clock } from "./system-clock.ts"
 import { openUpgrades, watchUpgradeSignal } from "./upgrade.ts"
@@ -156,8 +156,8 @@ type Running = {
 
 function runKeeper(
   config: Config,
-  record: ServiceRecord,
-  { containment, spawner }: Machine,
+  record: ServiceStorage,
+  { containment, spawner }: ProcessControl,
   metrics: KeeperMetrics,
   log: Log,
 ): Running {

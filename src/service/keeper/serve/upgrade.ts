@@ -17,17 +17,17 @@ import type { Clock } from "../ports.ts"
 import { nextTurn } from "../sleep.ts"
 import type { RetryingJournal } from "../supervision/retrying-journal.ts"
 import { checkProgram, type RunProgram, Upgrades } from "../upgrade/upgrades.ts"
-import type { Machine } from "./machine.ts"
 import { whyServiceCannotReopen } from "./open.ts"
+import type { ServiceStorage } from "./open-storage.ts"
 import type { ServeOptions } from "./options.ts"
+import type { ProcessControl } from "./process-control.ts"
 import { handOverTo } from "./receive-handover.ts"
-import type { ServiceRecord } from "./record.ts"
 
 export type UpgradableService = {
   config: Config
   options: ServeOptions
-  record: ServiceRecord
-  machine: Machine
+  record: ServiceStorage
+  machine: ProcessControl
   clock: Clock
   keeper: Keeper
   audited: AuditedKeeper
@@ -142,7 +142,7 @@ const spareDescriptors = 32
 
 const outputGraceMs = 2000
 
-function runProgram({ env }: ServeOptions, { reaper }: Machine): RunProgram {
+function runProgram({ env }: ServeOptions, { reaper }: ProcessControl): RunProgram {
   return async (argv, limitMs) => {
     try {
       const child = Bun.spawn([...argv], {

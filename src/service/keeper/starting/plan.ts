@@ -1,5 +1,5 @@
+import { readCommand } from "../../../execution/read-command.ts"
 import type { Budget, ExecutionSpec } from "../../../execution/spec.ts"
-import { readCommand } from "../../../execution/words.ts"
 import { canonicalText } from "../../../lib/canonical-text.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"

@@ -12,7 +12,6 @@ import type { McpPorts, McpScope } from "../ports.ts"
 import { ResourceUpdates } from "../resources/resource-updates.ts"
 import { readResourceUri } from "../resources/resource-uri.ts"
 import { createMcpServer, type McpEra } from "../server.ts"
-import { type ListenRequest, listenOnlyTo, readListen, tooMuchIn, urisOf } from "./listens.ts"
 import {
   eventIdOf,
   type ResumableRequest,
@@ -20,6 +19,13 @@ import {
   resumableRequest,
   withEventIds,
 } from "./resumption.ts"
+import {
+  type ListenRequest,
+  listenOnlyTo,
+  readListen,
+  tooMuchIn,
+  urisOf,
+} from "./update-streams.ts"
 
 export type McpHttpOptions = { extend?: ((server: Server, era: McpEra) => void) | undefined }
 

@@ -17,8 +17,13 @@ import { ResourceUpdates } from "../resources/resource-updates.ts"
 import { readResourceUri } from "../resources/resource-uri.ts"
 import { RefusedRequest } from "../resources/resources.ts"
 import { createMcpServer, type McpEra } from "../server.ts"
-import { type ListenRequest, Listens, mostListens, readListen } from "./listens.ts"
 import { type McpSocket, SocketTransport } from "./socket-transport.ts"
+import {
+  type ListenRequest,
+  mostUpdateStreams,
+  readListen,
+  UpdateStreams,
+} from "./update-streams.ts"
 
 export type McpSessionOptions = {
   id: string
@@ -40,7 +45,7 @@ export class McpSession implements Disposable {
   readonly #transport: SocketTransport
   readonly #serving: StdioServerHandle
   readonly #updates: ResourceUpdates
-  readonly #listens: Listens
+  readonly #listens: UpdateStreams
   readonly #pendingUpdates = new Set<string>()
   #server: Server | null = null
   #era: McpEra | null = null
@@ -59,12 +64,12 @@ export class McpSession implements Disposable {
       this.#pendingUpdates.add(uri)
       void this.#tellUpdates()
     })
-    this.#listens = new Listens(this.#updates, (uri, why) => {
+    this.#listens = new UpdateStreams(this.#updates, (uri, why) => {
       auditRefusal(scope, "subscriptions/listen", why, readResourceUri(uri)?.id)
     })
     this.#serving = serveStdio(({ era }) => this.#serverOf(scope, era), {
       transport: this.#transport,
-      maxSubscriptions: mostListens,
+      maxSubscriptions: mostUpdateStreams,
       onerror: (error) => ports.log.debug({ sessionId: this.id, err: error }, "mcp session error"),
     })
   }

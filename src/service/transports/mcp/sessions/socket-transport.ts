@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, JSONRPCRequest, Transport } from "@modelcontextprotocol/server"
 import { z } from "zod"
-import { cancelledBy } from "./listens.ts"
+import { cancelledBy } from "./update-streams.ts"
 
 /** What a session needs of its WebSocket. */
 export interface McpSocket {

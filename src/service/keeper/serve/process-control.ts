@@ -13,11 +13,11 @@ import {
 } from "../../os/trees/containment.ts"
 import { Forest } from "../../os/trees/forest.ts"
 import type { Spawner } from "../ports.ts"
-import type { ServiceRecord } from "./record.ts"
+import type { ServiceStorage } from "./open-storage.ts"
 import { limitNotHeld } from "./settings.ts"
 
 /** How this machine runs children and holds them together. */
-export type Machine = {
+export type ProcessControl = {
   reaper: Reaper
   forest: Forest
   containment: Containment
@@ -25,12 +25,12 @@ export type Machine = {
 }
 
 /** Finds out what the machine offers; or says why that is not enough for what was asked. */
-export function openMachine(
+export function openProcessControl(
   config: Config,
-  { state, policy }: Pick<ServiceRecord, "state" | "policy">,
+  { state, policy }: Pick<ServiceStorage, "state" | "policy">,
   owner: AsyncDisposableStack,
   handed: HandedContainment | null,
-): Result<Machine, string> {
+): Result<ProcessControl, string> {
   leaveNoCoreFiles()
   const reaper = owner.use(new Reaper())
   const forest = new Forest(reaper.isOwnChild, handed?.forest)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { readCommand } from "../../src/execution/words.ts"
+import { readCommand } from "../../src/execution/read-command.ts"
 
 describe("a command line without shell syntax", () => {
   const table: Array<[string, string[]]> = [

@@ -1,8 +1,8 @@
 import type { SettingFiles } from "../../../cli/context.ts"
 import type { PolicyDecision } from "../../../cli/policy-decision.ts"
 import type { Config } from "../../../config/config.ts"
+import { readCommand } from "../../../execution/read-command.ts"
 import { heldByNothing } from "../../../execution/spec.ts"
-import { readCommand } from "../../../execution/words.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { checkParams, invalidParams } from "../../../protocol/check-params.ts"
 import { ExecuteParams } from "../../../protocol/execute.ts"
@@ -14,7 +14,7 @@ import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.
 import { redactionOf, requestDefaults, tlsFiles } from "./settings.ts"
 
 /** What a service with this configuration would do with a request; a failure is why it has none. */
-export function decide(
+export function checkPolicy(
   config: Config,
   request: ParamsOf<"execute">,
   around: Surroundings,

@@ -7,10 +7,10 @@ const RequestId = z.union([z.string(), z.number()])
 type RequestId = z.infer<typeof RequestId>
 
 /** Of one connection. */
-export const mostListens = 32
+export const mostUpdateStreams = 32
 
 /** What a connection listens to: found out before the SDK gets the request, which tells nothing. */
-export class Listens {
+export class UpdateStreams {
   readonly #updates: ResourceUpdates
   readonly #refused: (uri: string, why: Failure) => void
   readonly #open = new Map<RequestId, Set<string>>()
@@ -24,7 +24,7 @@ export class Listens {
   async accept(request: ListenRequest): Promise<Result<ListenRequest | null, Failure>> {
     const tooMuch = tooMuchIn(request)
     if (tooMuch !== null) return fail(tooMuch)
-    if (this.#open.size >= mostListens) return fail(tooMany)
+    if (this.#open.size >= mostUpdateStreams) return fail(tooMany)
     const wanted = new Set<string>()
     this.#open.set(request.id, wanted)
     for (const uri of new Set(urisOf(request))) {
@@ -60,7 +60,7 @@ export class Listens {
 
 const tooMany = failure(
   "AT_CAPACITY",
-  `${mostListens} subscriptions are open on this connection: cancel one first.`,
+  `${mostUpdateStreams} subscriptions are open on this connection: cancel one first.`,
 )
 
 const ListenRequest = z.looseObject({

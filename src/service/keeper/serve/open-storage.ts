@@ -16,10 +16,10 @@ import { type PolicyWatch, policyProblem, watchPolicy } from "./policy-watch.ts"
 import { auditSettings, redactionOf } from "./settings.ts"
 
 /** Why a service that runs could not begin anew with its record; null when it could. */
-export function whyRecordCannotBeOpenedAgain(
+export function whyStorageCannotReopen(
   config: Config,
   options: ServeOptions,
-  { redaction, state }: Pick<ServiceRecord, "redaction" | "state">,
+  { redaction, state }: Pick<ServiceStorage, "redaction" | "state">,
 ): string | null {
   const patterns = redactionOf(config)
   if (!patterns.ok) return patterns.failure
@@ -34,7 +34,7 @@ const otherPatterns =
   "for the upgrade, or stop the service and start it again."
 
 /** What a service writes down, and by which rules. */
-export type ServiceRecord = {
+export type ServiceStorage = {
   startedAt: string
   state: StateDirectory
   policy: PolicyWatch
@@ -46,13 +46,13 @@ export type ServiceRecord = {
 }
 
 /** Opens all of it, for the owner of the stack to close; or says why the service cannot start. */
-export function openRecord(
+export function openStorage(
   config: Config,
   options: ServeOptions,
   clock: Clock,
   owner: AsyncDisposableStack,
   handed: Pick<Handover, "lockFd" | "startedAt" | "redaction"> | null,
-): Result<ServiceRecord, string> {
+): Result<ServiceStorage, string> {
   // Before anything is opened: a service without its patterns would record what it must not.
   const redaction = redactionOf(config)
   if (!redaction.ok) return redaction

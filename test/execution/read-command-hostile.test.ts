@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { readCommand } from "../../src/execution/words.ts"
+import { readCommand } from "../../src/execution/read-command.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 
 /** What a shell makes of each line, all of them in one shell, in a folder with nothing in it. */
