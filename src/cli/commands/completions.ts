@@ -8,21 +8,13 @@ export const completionsCommand = command({
 SHELL is bash, zsh or fish. Execution ids are completed from the running service; completion
 never starts one.`,
   options: {},
-  examples: [
-    {
-      about: "bash, from the next shell on",
-      command:
-        "cc-executor completions bash > ~/.local/share/bash-completion/completions/cc-executor",
-    },
-    {
-      about: "zsh, where ~/.zfunc is in $fpath before compinit",
-      command: "cc-executor completions zsh > ~/.zfunc/_cc-executor",
-    },
-    {
-      about: "fish",
-      command: "cc-executor completions fish > ~/.config/fish/completions/cc-executor.fish",
-    },
-  ],
+  examples: {
+    "bash, from the next shell on":
+      "cc-executor completions bash > ~/.local/share/bash-completion/completions/cc-executor",
+    "zsh, where ~/.zfunc is in $fpath before compinit":
+      "cc-executor completions zsh > ~/.zfunc/_cc-executor",
+    fish: "cc-executor completions fish > ~/.config/fish/completions/cc-executor.fish",
+  },
   operands: { atLeast: 1, atMost: 1, what: "The shell (bash, zsh or fish)" },
   async run(context, { operands: [name = ""] }) {
     const shell = shells.find((known) => known === name)

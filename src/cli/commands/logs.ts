@@ -1,5 +1,5 @@
 import { StreamName } from "../../execution/record.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
@@ -11,18 +11,13 @@ import { LogPrinter } from "../logs/log-printer.ts"
 import { countOption, timeOption } from "../time.ts"
 
 const options = {
-  follow: { type: "boolean", short: "f", about: "follow until the execution ends" },
-  tail: { type: "string", short: "n", value: "N", about: "only the last N lines" },
-  since: { type: "string", value: "TIME", about: "only since then: 10m, or a date and time" },
-  stream: {
-    type: "string",
-    value: "NAME",
-    choices: StreamName.options,
-    about: "only stdout, or only stderr",
-  },
-  timestamps: { type: "boolean", short: "t", about: "show when each line was written" },
+  follow: flag("follow until the execution ends", { short: "f" }),
+  tail: option("N", "only the last N lines", { short: "n" }),
+  since: option("TIME", "only since then: 10m, or a date and time"),
+  stream: option("NAME", "only stdout, or only stderr", { choices: StreamName.options }),
+  timestamps: flag("show when each line was written", { short: "t" }),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 type LogsValues = Arguments<typeof options>["values"]
 
@@ -30,16 +25,11 @@ export const logsCommand = command({
   usage: ["logs [OPTIONS] ID"],
   about: "Prints the command's stdout to stdout and its stderr to stderr, unchanged.",
   options,
-  examples: [
-    {
-      about: "the last lines, then new output",
-      command: "cc-executor logs -f --tail 20 7kq2mfa4",
-    },
-    {
-      about: "only the errors of the last ten minutes",
-      command: "cc-executor logs --since 10m --stream stderr 7kq2mfa4",
-    },
-  ],
+  examples: {
+    "the last lines, then new output": "cc-executor logs -f --tail 20 7kq2mfa4",
+    "only the errors of the last ten minutes":
+      "cc-executor logs --since 10m --stream stderr 7kq2mfa4",
+  },
   operands: { atLeast: 1, atMost: 1, what: "The execution id" },
   run: logs,
 })

@@ -1,5 +1,5 @@
 import { suggest } from "../../lib/suggest.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import type { Context } from "../context.ts"
@@ -20,28 +20,16 @@ import { type Merged, tokenVariable, type Wanted } from "../mcp-install/server-e
 const defaultName = "cc-executor"
 
 const options = {
-  write: { type: "boolean", about: "write to the client's file instead of showing the entry" },
-  force: { type: "boolean", about: "with --write: replace an existing entry of that name" },
-  list: { type: "boolean", about: "list the clients, and which of them are used here" },
-  scope: {
-    type: "string",
-    value: "SCOPE",
-    choices: scopes,
-    about: "user (default) or project",
-  },
-  transport: {
-    type: "string",
-    value: "KIND",
+  write: flag("write to the client's file instead of showing the entry"),
+  force: flag("with --write: replace an existing entry of that name"),
+  list: flag("list the clients, and which of them are used here"),
+  scope: option("SCOPE", "user (default) or project", { choices: scopes }),
+  transport: option("KIND", "stdio (default), http or ws, if the client supports it", {
     choices: transports,
-    about: "stdio (default), http or ws, if the client supports it",
-  },
-  name: {
-    type: "string",
-    value: "NAME",
-    about: `the server's name in the client (${defaultName})`,
-  },
+  }),
+  name: option("NAME", `the server's name in the client (${defaultName})`),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 type InstallValues = Arguments<typeof options>["values"]
 
@@ -55,14 +43,12 @@ connects to the one given with --url. With http and ws the client itself connect
 service. A token is never shown or written: the client reads it from $${tokenVariable}, or
 cc-executor from its --token-file.`,
   options,
-  examples: [
-    { about: "show what Claude Code needs", command: "cc-executor mcp install claude-code" },
-    { about: "write it for Cursor", command: "cc-executor mcp install cursor --write" },
-    {
-      about: "a service on another machine",
-      command: "cc-executor mcp install zed --url wss://host:8003 --token-file /home/me/ci.token",
-    },
-  ],
+  examples: {
+    "show what Claude Code needs": "cc-executor mcp install claude-code",
+    "write it for Cursor": "cc-executor mcp install cursor --write",
+    "a service on another machine":
+      "cc-executor mcp install zed --url wss://host:8003 --token-file /home/me/ci.token",
+  },
   operands: { atLeast: 0, atMost: 1, what: "" },
   run: install,
 })

@@ -26,18 +26,11 @@ connects to the local service, starting one if necessary, or to the remote one g
 Executions belong to the service and continue when the client leaves. If the service's gateway
 restarts, unanswered requests are repeated, and nothing is started twice.`,
   options: addressOptions,
-  examples: [
-    {
-      about: "register it with Claude Code",
-      command: "claude mcp add executor -- cc-executor mcp",
-    },
-    {
-      about: "a service on another machine",
-      command:
-        "cc-executor mcp --url wss://executor.example.net:8003 --token-file ~/.executor-token",
-    },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
+  examples: {
+    "register it with Claude Code": "claude mcp add executor -- cc-executor mcp",
+    "a service on another machine":
+      "cc-executor mcp --url wss://executor.example.net:8003 --token-file ~/.executor-token",
+  },
   async run(context, { values }) {
     const address = addressOf(context, values)
     if (address.kind === "remote") address.token?.read() // what is wrong with it is told at once

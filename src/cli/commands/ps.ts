@@ -1,7 +1,7 @@
 import type { Client } from "../../client/connect.ts"
 import { liveStates, StateKind } from "../../execution/state.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
-import { type Arguments, type OptionTable, readPairs } from "../arguments.ts"
+import { type Arguments, flag, option, readPairs, repeatable } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
 import { type Start, tryReach } from "../connect/reach.ts"
@@ -14,27 +14,17 @@ import { isLively } from "../terminal/colours.ts"
 import { countOption } from "../time.ts"
 
 const options = {
-  all: { type: "boolean", short: "a", about: "include executions that have ended" },
-  watch: { type: "boolean", short: "w", about: "keep running, and show every change" },
-  state: {
-    type: "string",
-    multiple: true,
-    value: "STATE",
+  all: flag("include executions that have ended", { short: "a" }),
+  watch: flag("keep running, and show every change", { short: "w" }),
+  state: repeatable("STATE", `only in this state: ${StateKind.options.join(", ")}`, {
     choices: StateKind.options,
-    about: `only in this state: ${StateKind.options.join(", ")}`,
-  },
-  label: {
-    type: "string",
-    short: "l",
-    multiple: true,
-    value: "NAME=VALUE",
-    about: "only those with this label",
-  },
-  limit: { type: "string", short: "n", value: "N", about: "at most the newest N" },
-  quiet: { type: "boolean", short: "q", about: "only print ids" },
-  json: { type: "boolean", about: "one JSON document; with --watch, one per line" },
+  }),
+  label: repeatable("NAME=VALUE", "only those with this label", { short: "l" }),
+  limit: option("N", "at most the newest N", { short: "n" }),
+  quiet: flag("only print ids", { short: "q" }),
+  json: flag("one JSON document; with --watch, one per line"),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 type PsValues = Arguments<typeof options>["values"]
 
@@ -44,12 +34,11 @@ export const psCommand = command({
 AGE is the time since the request, TIME the running time without pauses, OUTPUT the size of the
 output. EXIT is the exit code, or what ended the execution instead.`,
   options,
-  examples: [
-    { about: "what is running now", command: "cc-executor ps" },
-    { about: "the last ten, ended or not", command: "cc-executor ps -a -n 10" },
-    { about: "follow all changes as JSON lines", command: "cc-executor ps --watch --json" },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
+  examples: {
+    "what is running now": "cc-executor ps",
+    "the last ten, ended or not": "cc-executor ps -a -n 10",
+    "follow all changes as JSON lines": "cc-executor ps --watch --json",
+  },
   run: ps,
 })
 

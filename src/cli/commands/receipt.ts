@@ -1,6 +1,6 @@
 import type { SignedReceipt } from "../../execution/receipt.ts"
 import { Receipt } from "../../execution/receipt.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, flag } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
@@ -10,10 +10,10 @@ import { ownPublicKey } from "../verify/own-public-key.ts"
 import { receiptLines } from "../verify/receipt-lines.ts"
 
 const options = {
-  json: { type: "boolean", about: "the signed envelope, for `verify --receipt`" },
-  "public-key": { type: "boolean", about: "the local service's public key, for verifiers" },
+  json: flag("the signed envelope, for `verify --receipt`"),
+  "public-key": flag("the local service's public key, for verifiers"),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 export const receiptCommand = command({
   usage: ["receipt [OPTIONS] ID", "receipt --public-key"],
@@ -21,11 +21,11 @@ export const receiptCommand = command({
 A receipt says what ran, when, how it ended, and the hashes of everything it wrote. It is signed,
 and is kept after the transcript is gone.`,
   options,
-  examples: [
-    { about: "readable", command: "cc-executor receipt 7kq2mfa4" },
-    { about: "to keep and verify later", command: "cc-executor receipt --json 7kq2mfa4 > r.json" },
-    { about: "for whoever verifies it", command: "cc-executor receipt --public-key > key.pem" },
-  ],
+  examples: {
+    readable: "cc-executor receipt 7kq2mfa4",
+    "to keep and verify later": "cc-executor receipt --json 7kq2mfa4 > r.json",
+    "for whoever verifies it": "cc-executor receipt --public-key > key.pem",
+  },
   operands: { atLeast: 0, atMost: 1, what: "The execution id" },
   run: receipt,
 })

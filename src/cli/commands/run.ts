@@ -20,22 +20,15 @@ Ctrl-C cancels the command; a second Ctrl-C leaves it running and says how to re
 -t every key goes to the command, and Ctrl-P Ctrl-Q detaches. Piped input is forwarded. On the
 local service, the command gets this shell's directory and environment.`,
   options: runOptions,
-  examples: [
-    {
-      about: "run make, show its output, and exit with its exit code",
-      command: "cc-executor run -- make -j8 test",
-    },
-    {
-      about: "start in the background and keep the id",
-      command: "id=$(cc-executor run -d --timeout 2h -- ./nightly.sh)",
-    },
-    { about: "run on a terminal", command: "cc-executor run -t -- htop" },
-    {
-      about: "run a command line in the service's shell",
-      command: "cc-executor run --shell 'sort big.txt | uniq -c > counts.txt'",
-    },
-  ],
-  operands: { atLeast: 0, atMost: Number.POSITIVE_INFINITY, what: "The command" },
+  examples: {
+    "run make, show its output, and exit with its exit code": "cc-executor run -- make -j8 test",
+    "start in the background and keep the id":
+      "id=$(cc-executor run -d --timeout 2h -- ./nightly.sh)",
+    "run on a terminal": "cc-executor run -t -- htop",
+    "run a command line in the service's shell":
+      "cc-executor run --shell 'sort big.txt | uniq -c > counts.txt'",
+  },
+  operands: { atLeast: 0, what: "The command" },
   passThrough: true,
   failureExitCode: ownFailure,
   run,

@@ -1,6 +1,6 @@
 import type { Client } from "../../client/connect.ts"
 import { maxInputBytes } from "../../protocol/methods.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, flag } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
@@ -8,10 +8,10 @@ import type { Context } from "../context.ts"
 import { UsageFailure } from "../failure.ts"
 
 const options = {
-  end: { type: "boolean", about: "close its standard input afterwards" },
-  "no-newline": { type: "boolean", short: "n", about: "send the text without a newline" },
+  end: flag("close its standard input afterwards"),
+  "no-newline": flag("send the text without a newline", { short: "n" }),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 export const sendCommand = command({
   usage: ["send [OPTIONS] ID TEXT…", "send [OPTIONS] ID -", "send --end ID"],
@@ -20,13 +20,12 @@ Returns when the command's pipe has taken everything. Texts are joined by spaces
 newline; - sends this program's own standard input unchanged. The execution must have been started
 with an open standard input: \`run -i\`, \`run -t\` or a pipe.`,
   options,
-  examples: [
-    { about: "answer a question", command: "cc-executor send 7kq2mfa4 yes" },
-    { about: "send a file and close", command: "cc-executor send --end 7kq2mfa4 - < list.txt" },
-  ],
+  examples: {
+    "answer a question": "cc-executor send 7kq2mfa4 yes",
+    "send a file and close": "cc-executor send --end 7kq2mfa4 - < list.txt",
+  },
   operands: {
     atLeast: 1,
-    atMost: Number.POSITIVE_INFINITY,
     what: "The execution id",
   },
   run: send,

@@ -1,7 +1,7 @@
 import { isErrno } from "../../lib/errno.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
-import { statePaths } from "../connect/address.ts"
+import { stateDirOption, statePaths } from "../connect/address.ts"
 import { keeperEnd, type RunningKeeper, runningKeeper } from "../connect/running-keeper.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure } from "../failure.ts"
@@ -9,25 +9,20 @@ import { spin } from "../terminal/spinner.ts"
 import { durationOption } from "../time.ts"
 
 const options = {
-  now: { type: "boolean", about: "kill executions instead of letting them shut down" },
-  timeout: {
-    type: "string",
-    value: "TIME",
-    about: "how long to wait for the service to end (default 30s)",
-  },
-  "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
-} as const satisfies OptionTable
+  now: flag("kill executions instead of letting them shut down"),
+  timeout: option("TIME", "how long to wait for the service to end (default 30s)"),
+  ...stateDirOption,
+}
 
 export const stopCommand = command({
   usage: ["stop [OPTIONS]"],
   about:
     "Executions are stopped first and get their receipts. The next `run` starts a new service.",
   options,
-  examples: [
-    { about: "end the service gracefully", command: "cc-executor stop" },
-    { about: "end it quickly", command: "cc-executor stop --now" },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
+  examples: {
+    "end the service gracefully": "cc-executor stop",
+    "end it quickly": "cc-executor stop --now",
+  },
   run: stop,
 })
 

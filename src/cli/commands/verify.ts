@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { CallError } from "../../client/client-error.ts"
 import type { Claim } from "../../execution/verdict.ts"
 import { errnoOf } from "../../lib/errno.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { type Address, addressOf, addressOptions } from "../connect/address.ts"
 import { type Reached, tryReach } from "../connect/reach.ts"
@@ -14,19 +14,15 @@ import { type Verdict, verdictLines, verdictOf } from "../verify/verdict.ts"
 import { verifyFiles, verifyStored } from "../verify/verify-offline.ts"
 
 const options = {
-  contains: { type: "string", value: "TEXT", about: "text that the output should contain" },
-  hash: {
-    type: "string",
-    value: "SHA256",
-    about: "the expected hash of the chain, stdout or stderr",
-  },
-  "public-key": { type: "string", value: "FILE", about: "the public key to trust (PEM)" },
-  receipt: { type: "string", value: "FILE", about: "a saved receipt; needs no service" },
-  transcript: { type: "string", value: "DIR", about: "the transcript that the receipt is about" },
-  offline: { type: "boolean", about: "read the local files even if a service is running" },
-  json: { type: "boolean", about: "one JSON document" },
+  contains: option("TEXT", "text that the output should contain"),
+  hash: option("SHA256", "the expected hash of the chain, stdout or stderr"),
+  "public-key": option("FILE", "the public key to trust (PEM)"),
+  receipt: option("FILE", "a saved receipt; needs no service"),
+  transcript: option("DIR", "the transcript that the receipt is about"),
+  offline: flag("read the local files even if a service is running"),
+  json: flag("one JSON document"),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 type VerifyValues = Arguments<typeof options>["values"]
 
@@ -37,16 +33,11 @@ Recomputes every hash of the transcript, checks the receipt's signature, and con
 the claim. Exits with 0 if everything holds, otherwise with 1. Asks the service, or reads the state
 directory itself if none is running.`,
   options,
-  examples: [
-    {
-      about: "does the output contain this text?",
-      command: "cc-executor verify --contains 'all tests passed' 7kq2mfa4",
-    },
-    {
-      about: "later, without a service",
-      command: "cc-executor verify --receipt r.json --public-key key.pem",
-    },
-  ],
+  examples: {
+    "does the output contain this text?":
+      "cc-executor verify --contains 'all tests passed' 7kq2mfa4",
+    "later, without a service": "cc-executor verify --receipt r.json --public-key key.pem",
+  },
   operands: { atLeast: 0, atMost: 1, what: "The execution id" },
   run: verify,
 })

@@ -14,10 +14,8 @@ export const waitCommand = command({
   usage: ["wait [OPTIONS] ID…"],
   about: "Waits for all of them, then exits like `run` would for the last one named.",
   options: addressOptions,
-  examples: [
-    { about: "wait and act on the result", command: "cc-executor wait 7kq2mfa4 && ./publish.sh" },
-  ],
-  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The execution id" },
+  examples: { "wait and act on the result": "cc-executor wait 7kq2mfa4 && ./publish.sh" },
+  operands: { atLeast: 1, what: "The execution id" },
   failureExitCode: ownFailure,
   async run(context, { values, operands }) {
     await using reached = await reach(context, values, "with-journal")

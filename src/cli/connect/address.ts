@@ -2,7 +2,7 @@ import { socketUrl } from "../../client/connection/open-socket.ts"
 import { clientVariables } from "../../config/client-variables.ts"
 import { loadStateDir } from "../../config/state-dir.ts"
 import { type StatePaths, statePathsIn } from "../../service/storage/state-paths.ts"
-import type { OptionTable } from "../arguments.ts"
+import { option } from "../arguments.ts"
 import type { Context } from "../context.ts"
 import { asSentence, UsageFailure } from "../failure.ts"
 import { type BearerToken, bearerToken } from "./bearer-token.ts"
@@ -22,16 +22,16 @@ export type RemoteAddress = {
   tls: ClientTls
 }
 
+export const stateDirOption = {
+  "state-dir": option("DIR", "the local service's state directory"),
+}
+
 export const addressOptions = {
-  url: { type: "string", value: "URL", about: "a remote service (default $CC_EXECUTOR_URL)" },
-  "token-file": {
-    type: "string",
-    value: "FILE",
-    about: "its token (default $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE)",
-  },
-  "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
+  url: option("URL", "a remote service (default $CC_EXECUTOR_URL)"),
+  "token-file": option("FILE", "its token (default $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE)"),
+  ...stateDirOption,
   ...clientTlsOptions,
-} as const satisfies OptionTable
+}
 
 type AddressValues = ClientTlsValues & {
   url?: string | undefined

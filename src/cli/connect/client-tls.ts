@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { clientVariables } from "../../config/client-variables.ts"
 import { errnoOf } from "../../lib/errno.ts"
-import type { OptionTable } from "../arguments.ts"
+import { option } from "../arguments.ts"
 import type { Environment } from "../context.ts"
 import { UsageFailure } from "../failure.ts"
 
@@ -16,22 +16,13 @@ export type ClientTls = {
 }
 
 export const clientTlsOptions = {
-  "ca-file": {
-    type: "string",
-    value: "FILE",
-    about: `authorities to trust for wss:// (default $${clientVariables.caFile})`,
-  },
-  "client-cert": {
-    type: "string",
-    value: "FILE",
-    about: `the client certificate (default $${clientVariables.clientCertFile})`,
-  },
-  "client-key": {
-    type: "string",
-    value: "FILE",
-    about: `its key (default $${clientVariables.clientKeyFile})`,
-  },
-} as const satisfies OptionTable
+  "ca-file": option("FILE", `authorities to trust for wss:// (default $${clientVariables.caFile})`),
+  "client-cert": option(
+    "FILE",
+    `the client certificate (default $${clientVariables.clientCertFile})`,
+  ),
+  "client-key": option("FILE", `its key (default $${clientVariables.clientKeyFile})`),
+}
 
 export type ClientTlsValues = { [Name in keyof typeof clientTlsOptions]?: string | undefined }
 

@@ -1,6 +1,6 @@
 import { ok } from "../../../lib/result.ts"
 import { type Revocation, revokeTokens } from "../../../service/access/tokens/token-list.ts"
-import type { Arguments, OptionTable } from "../../arguments.ts"
+import { type Arguments, flag } from "../../arguments.ts"
 import { command } from "../../command.ts"
 import { statePaths } from "../../connect/address.ts"
 import type { Context } from "../../context.ts"
@@ -8,9 +8,9 @@ import { UsageFailure } from "../../failure.ts"
 import { changeOwnTokens, tokenOptions } from "./own-tokens.ts"
 
 const options = {
-  all: { type: "boolean", about: "every token" },
+  all: flag("every token"),
   ...tokenOptions,
-} as const satisfies OptionTable
+}
 
 export const tokenRevokeCommand = command({
   usage: ["token revoke [OPTIONS] ID|NAME…", "token revoke --all"],
@@ -18,11 +18,11 @@ export const tokenRevokeCommand = command({
 A name stands for every token that has it. A running service refuses these tokens at once and
 closes the sessions that were opened with them. This cannot be undone.`,
   options,
-  examples: [
-    { about: "one token", command: "cc-executor token revoke q4mfa7kx2d" },
-    { about: "all tokens with this name", command: "cc-executor token revoke ci" },
-  ],
-  operands: { atLeast: 0, atMost: Number.POSITIVE_INFINITY, what: "The token's id or name" },
+  examples: {
+    "one token": "cc-executor token revoke q4mfa7kx2d",
+    "all tokens with this name": "cc-executor token revoke ci",
+  },
+  operands: { atLeast: 0, what: "The token's id or name" },
   run: revoke,
 })
 
