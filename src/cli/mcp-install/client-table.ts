@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
 export function clientTable(context: Context, clients: readonly McpClient[]): string[] {
   const colours = coloursFor(context.stdout, context.env)
   const rows = clients.map((client) => {
-    const isHere = client.traces(context).some((path) => existsSync(path))
+    const isHere = client.traces.some((path) => existsSync(path(context)))
     return [
       { text: client.name, paint: colours.cyan },
       { text: isHere ? "yes" : "no", paint: isHere ? colours.green : colours.dim },
