@@ -1,6 +1,12 @@
 import { command } from "../command.ts"
-import { completionScripts, shells } from "../completion/shells.ts"
+import bash from "../completion/completion.bash" with { type: "text" }
+import fish from "../completion/completion.fish" with { type: "text" }
+import zsh from "../completion/completion.zsh" with { type: "text" }
 import { UsageFailure } from "../failure.ts"
+
+/** What a shell loads: on TAB, each asks `cc-executor __complete` what may stand there. */
+const scripts = { bash, zsh, fish } as const
+export const shells = ["bash", "zsh", "fish"] as const
 
 export const completionsCommand = command({
   usage: ["completions SHELL"],
@@ -21,7 +27,7 @@ never starts one.`,
     if (shell === undefined) {
       throw new UsageFailure(`There are no completions for ${name}: use ${shells.join(", ")}.`)
     }
-    await context.stdout.write(completionScripts[shell])
+    await context.stdout.write(scripts[shell])
     return 0
   },
 })

@@ -1,10 +1,10 @@
+import { existsSync } from "node:fs"
 import { suggest } from "../../lib/suggest.ts"
 import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
-import { clientTable } from "../mcp-install/client-table.ts"
 import { type McpClient, mcpClients, type Scope, scopes } from "../mcp-install/clients.ts"
 import { readConfigFile, writeConfigFile } from "../mcp-install/config-file.ts"
 import {
@@ -16,6 +16,8 @@ import {
 import { jsonDocument, mergeJson } from "../mcp-install/merge-json.ts"
 import { mergeToml, tomlDocument } from "../mcp-install/merge-toml.ts"
 import { type Merged, tokenVariable, type Wanted } from "../mcp-install/server-entry.ts"
+import { coloursFor } from "../terminal/colours.ts"
+import { type Column, renderTable } from "../terminal/table.ts"
 
 const defaultName = "cc-executor"
 
@@ -57,7 +59,7 @@ async function install(context: Context, args: Arguments<typeof options>): Promi
   const { values, operands } = args
   const [name] = operands
   if (name === undefined || values.list === true) {
-    await context.stdout.write(`${clientTable(context, mcpClients).join("\n")}\n`)
+    await context.stdout.write(`${clientTable(context).join("\n")}\n`)
     return 0
   }
   const client = clientNamed(name)
@@ -68,6 +70,30 @@ async function install(context: Context, args: Arguments<typeof options>): Promi
   if (values.write === true) return write(context, setUp, values)
   if (values.force === true) throw new UsageFailure("--force needs --write.")
   return show(context, setUp)
+}
+
+const columns: readonly Column[] = [
+  { title: "CLIENT" },
+  { title: "HERE" },
+  { title: "TRANSPORTS" },
+  { title: "SCOPES" },
+  { title: "FILE" },
+]
+
+/** What can be set up, and what seems to be in use here. */
+function clientTable(context: Context): string[] {
+  const colours = coloursFor(context.stdout, context.env)
+  const rows = mcpClients.map((client) => {
+    const isHere = client.traces.some((path) => existsSync(path(context)))
+    return [
+      { text: client.name, paint: colours.cyan },
+      { text: isHere ? "yes" : "no", paint: isHere ? colours.green : colours.dim },
+      { text: client.transports.join(",") },
+      { text: Object.keys(client.files).join(",") },
+      { text: client.files.user(context) },
+    ]
+  })
+  return renderTable(columns, rows, context.stdout.width())
 }
 
 function clientNamed(name: string): McpClient {

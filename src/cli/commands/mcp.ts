@@ -14,8 +14,8 @@ import { callerDefaultsMeta } from "../../protocol/mcp-meta-keys.ts"
 import { command } from "../command.ts"
 import { type Address, addressOf, addressOptions, type RemoteAddress } from "../connect/address.ts"
 import { localServiceLink } from "../connect/local-service-link.ts"
+import { callersEnvironment } from "../connect/service-environment.ts"
 import type { Context } from "../context.ts"
-import { callersEnvironment } from "../executions/callers-environment.ts"
 import { endingSignals } from "../terminal/interrupts.ts"
 
 export const mcpCommand = command({

@@ -1,6 +1,5 @@
 import type { Option } from "../arguments.ts"
 import type { CommandEntry } from "../commands.ts"
-import { shells } from "./shells.ts"
 
 /** What may stand at some place of a command line. */
 export type Offer =
@@ -59,8 +58,10 @@ export async function operandOffer(entry: CommandEntry, place: string): Promise<
       const { mcpClients } = await import("../mcp-install/clients.ts")
       return words(mcpClients.map(({ name }) => name))
     }
-    case "SHELL":
+    case "SHELL": {
+      const { shells } = await import("../commands/completions.ts")
       return words(shells)
+    }
     default:
       return /^[a-z]+$/.test(place) ? words([place]) : nothing
   }
