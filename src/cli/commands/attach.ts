@@ -27,21 +27,17 @@ terminal, every key goes to it, and Ctrl-P Ctrl-Q detaches.`,
   },
   operands: { atLeast: 1, atMost: 1, what: "The execution id" },
   failureExitCode: ownFailure,
-  run: attach,
+  async run(context, { values, operands: [id = ""] }) {
+    await using reached = await reach(context, values, "with-journal")
+    const view = await reached.client.call("status", { execution_id: id })
+    const execution = await reached.client.attach(view.execution_id, {
+      from: values.from ?? "start",
+      role: values.observe === true ? "observer" : "driver",
+      encoding: "binary",
+    })
+    return await follow(context, execution, followOptions(context, values, view))
+  },
 })
-
-async function attach(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values, operands } = args
-  const [id = ""] = operands
-  await using reached = await reach(context, values, "with-journal")
-  const view = await reached.client.call("status", { execution_id: id })
-  const execution = await reached.client.attach(view.execution_id, {
-    from: values.from ?? "start",
-    role: values.observe === true ? "observer" : "driver",
-    encoding: "binary",
-  })
-  return await follow(context, execution, followOptions(context, values, view))
-}
 
 function followOptions(
   context: Context,

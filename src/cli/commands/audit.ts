@@ -47,30 +47,28 @@ somewhere else.`,
     "new requests as they come": "cc-executor audit -n 0 --follow",
     "check for tampering": "cc-executor audit --verify",
   },
-  run: audit,
-})
-
-async function audit(context: Context, { values }: Arguments<typeof options>): Promise<number> {
-  const address = addressOf(context, values)
-  if (address.kind === "remote") {
-    throw new UsageFailure(
-      "The audit trail can only be read on the machine of the service: leave out --url.",
-    )
-  }
-  const { audit: directory } = address.paths
-  try {
-    if (values.verify === true || values.head !== undefined) {
-      return await verify(context, values, directory)
+  async run(context, { values }) {
+    const address = addressOf(context, values)
+    if (address.kind === "remote") {
+      throw new UsageFailure(
+        "The audit trail can only be read on the machine of the service: leave out --url.",
+      )
     }
-    if (values.follow === true) return await follow(context, values, directory)
-    await show(context, values, chosenLines(context, values, directory, endOfTrail(directory)))
-    return 0
-  } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === null) throw error
-    throw new CommandFailure(`The audit trail in ${directory} cannot be read (${errno}).`)
-  }
-}
+    const { audit: directory } = address.paths
+    try {
+      if (values.verify === true || values.head !== undefined) {
+        return await verify(context, values, directory)
+      }
+      if (values.follow === true) return await follow(context, values, directory)
+      await show(context, values, chosenLines(context, values, directory, endOfTrail(directory)))
+      return 0
+    } catch (error) {
+      const errno = errnoOf(error)
+      if (errno === null) throw error
+      throw new CommandFailure(`The audit trail in ${directory} cannot be read (${errno}).`)
+    }
+  },
+})
 
 function chosenLines(
   context: Context,

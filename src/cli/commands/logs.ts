@@ -30,33 +30,33 @@ export const logsCommand = command({
       "cc-executor logs --since 10m --stream stderr 7kq2mfa4",
   },
   operands: { atLeast: 1, atMost: 1, what: "The execution id" },
-  run: logs,
+  async run(context, { values, operands: [id = ""] }) {
+    const { stream, since, tail } = readValues(context, values)
+    await using reached = await reach(context, values, "with-journal")
+    const { client } = reached
+    const view = await client.call("status", { execution_id: id })
+    const printer = new LogPrinter(context, {
+      stream,
+      since,
+      timestamps: values.timestamps === true,
+    })
+
+    let from = fromOf(since, stream === null ? tail : null)
+    if (tail !== null && stream !== null) {
+      // The service counts the lines of both streams together; those of one are counted here.
+      const past = await lastLines(pastOutput(client, view, from), stream, tail, from)
+      for (const chunk of past.chunks) await printer.print(chunk)
+      if (values.follow !== true) return 0
+      from = past.next
+    }
+    const events =
+      values.follow === true
+        ? followedOutput(client, view.execution_id, from)
+        : pastOutput(client, view, from)
+    for await (const event of events) await printer.print(event)
+    return 0
+  },
 })
-
-async function logs(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values, operands } = args
-  const [id = ""] = operands
-  const { stream, since, tail } = readValues(context, values)
-  await using reached = await reach(context, values, "with-journal")
-  const { client } = reached
-  const view = await client.call("status", { execution_id: id })
-  const printer = new LogPrinter(context, { stream, since, timestamps: values.timestamps === true })
-
-  let from = fromOf(since, stream === null ? tail : null)
-  if (tail !== null && stream !== null) {
-    // The service counts the lines of both streams together; those of one are counted here.
-    const past = await lastLines(pastOutput(client, view, from), stream, tail, from)
-    for (const chunk of past.chunks) await printer.print(chunk)
-    if (values.follow !== true) return 0
-    from = past.next
-  }
-  const events =
-    values.follow === true
-      ? followedOutput(client, view.execution_id, from)
-      : pastOutput(client, view, from)
-  for await (const event of events) await printer.print(event)
-  return 0
-}
 
 function readValues(context: Context, values: LogsValues) {
   const { tail, since } = values

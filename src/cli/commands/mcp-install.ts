@@ -52,25 +52,21 @@ cc-executor from its --token-file.`,
       "cc-executor mcp install zed --url wss://host:8003 --token-file /home/me/ci.token",
   },
   operands: { atLeast: 0, atMost: 1, what: "" },
-  run: install,
+  async run(context, { values, operands: [name] }) {
+    if (name === undefined || values.list === true) {
+      await context.stdout.write(`${clientTable(context).join("\n")}\n`)
+      return 0
+    }
+    const client = clientNamed(name)
+    const scope = scopeOf(client, values.scope ?? "user")
+    const transport = transportOf(client, values.transport ?? "stdio")
+    const connection = connectionOf(context, transport, values)
+    const setUp = setUpOf(context, client, scope, connection, nameOf(values))
+    if (values.write === true) return write(context, setUp, values)
+    if (values.force === true) throw new UsageFailure("--force needs --write.")
+    return show(context, setUp)
+  },
 })
-
-async function install(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values, operands } = args
-  const [name] = operands
-  if (name === undefined || values.list === true) {
-    await context.stdout.write(`${clientTable(context).join("\n")}\n`)
-    return 0
-  }
-  const client = clientNamed(name)
-  const scope = scopeOf(client, values.scope ?? "user")
-  const transport = transportOf(client, values.transport ?? "stdio")
-  const connection = connectionOf(context, transport, values)
-  const setUp = setUpOf(context, client, scope, connection, nameOf(values))
-  if (values.write === true) return write(context, setUp, values)
-  if (values.force === true) throw new UsageFailure("--force needs --write.")
-  return show(context, setUp)
-}
 
 const columns: readonly Column[] = [
   { title: "CLIENT" },

@@ -39,27 +39,26 @@ output. EXIT is the exit code, or what ended the execution instead.`,
     "the last ten, ended or not": "cc-executor ps -a -n 10",
     "follow all changes as JSON lines": "cc-executor ps --watch --json",
   },
-  run: ps,
-})
-
-async function ps(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values } = args
-  const filter = filterOf(values)
-  const looksBack = filter.states === null || filter.states.includes("ended")
-  // What runs, runs in a service: without one there is nothing to see, unless it is the past.
-  const start: Start = looksBack ? "with-journal" : "never"
-  const reached = await tryReach(context, addressOf(context, values), start)
-  if (reached === null) {
-    await show(context, values, [])
-    await context.stderr.write("No service is running. `cc-executor run -- COMMAND` starts one.\n")
+  async run(context, { values }) {
+    const filter = filterOf(values)
+    const looksBack = filter.states === null || filter.states.includes("ended")
+    // What runs, runs in a service: without one there is nothing to see, unless it is the past.
+    const start: Start = looksBack ? "with-journal" : "never"
+    const reached = await tryReach(context, addressOf(context, values), start)
+    if (reached === null) {
+      await show(context, values, [])
+      await context.stderr.write(
+        "No service is running. `cc-executor run -- COMMAND` starts one.\n",
+      )
+      return 0
+    }
+    await using _reached = reached
+    const { client } = reached
+    if (values.watch === true) return await watch(context, values, client, filter)
+    await show(context, values, await listExecutions(client, filter))
     return 0
-  }
-  await using _reached = reached
-  const { client } = reached
-  if (values.watch === true) return await watch(context, values, client, filter)
-  await show(context, values, await listExecutions(client, filter))
-  return 0
-}
+  },
+})
 
 function filterOf(values: PsValues): ListFilter {
   const states = values.state?.map((state) => {

@@ -27,21 +27,18 @@ and is kept after the transcript is gone.`,
     "for whoever verifies it": "cc-executor receipt --public-key > key.pem",
   },
   operands: { atLeast: 0, atMost: 1, what: "The execution id" },
-  run: receipt,
+  async run(context, { values, operands }) {
+    if (values["public-key"] === true) return showPublicKey(context, values)
+    const [id] = operands
+    if (id === undefined) throw new UsageFailure("The execution id is missing.")
+    await using reached = await reach(context, values, "with-journal")
+    const envelope = await reached.client.call("receipt", { execution_id: id })
+    const text =
+      values.json === true ? JSON.stringify(envelope) : receiptLines(payloadOf(envelope)).join("\n")
+    await context.stdout.write(`${text}\n`)
+    return 0
+  },
 })
-
-async function receipt(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values, operands } = args
-  if (values["public-key"] === true) return showPublicKey(context, values)
-  const [id] = operands
-  if (id === undefined) throw new UsageFailure("The execution id is missing.")
-  await using reached = await reach(context, values, "with-journal")
-  const envelope = await reached.client.call("receipt", { execution_id: id })
-  const text =
-    values.json === true ? JSON.stringify(envelope) : receiptLines(payloadOf(envelope)).join("\n")
-  await context.stdout.write(`${text}\n`)
-  return 0
-}
 
 async function showPublicKey(
   context: Context,

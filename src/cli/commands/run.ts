@@ -1,7 +1,5 @@
 import type { RemoteExecution } from "../../client/remote-execution.ts"
-import type { Arguments } from "../arguments.ts"
 import { command } from "../command.ts"
-import type { Context } from "../context.ts"
 import { readRun, runOptions } from "../executions/run-request.ts"
 import { type Send, startExecution } from "../executions/start-execution.ts"
 import { ownFailure } from "../exit-code.ts"
@@ -30,7 +28,27 @@ local service, the command gets this shell's directory and environment.`,
   operands: { atLeast: 0, what: "The command" },
   passThrough: true,
   failureExitCode: ownFailure,
-  run,
+  async run(context, { values, operands }) {
+    const asked = readRun(context, values, operands)
+    if (values.detach === true) {
+      const { reached, started } = await startExecution(context, values, asked, startOnly)
+      await using _reached = reached
+      await context.stdout.write(`${started}\n`)
+      return 0
+    }
+    using early = new EarlySignals(context)
+    const starting = startExecution(context, values, asked, startAndFollow)
+    const { reached, started } = await early.during(starting)
+    await using _reached = reached
+    early[Symbol.dispose]()
+    return await follow(context, started, {
+      input: asked.input,
+      hasTerminal: values.terminal === true,
+      mayCancel: true,
+      onBrokenPipe: "cancel",
+      earlier: early.taken,
+    })
+  },
 })
 
 const startAndFollow: Send<RemoteExecution> = (client, request) => client.execute(request)
@@ -38,27 +56,4 @@ const startAndFollow: Send<RemoteExecution> = (client, request) => client.execut
 const startOnly: Send<string> = async (client, request) => {
   const { execution_id } = await client.call("execute", request)
   return execution_id
-}
-
-async function run(context: Context, args: Arguments<typeof runOptions>): Promise<number> {
-  const { values, operands } = args
-  const asked = readRun(context, values, operands)
-  if (values.detach === true) {
-    const { reached, started } = await startExecution(context, values, asked, startOnly)
-    await using _reached = reached
-    await context.stdout.write(`${started}\n`)
-    return 0
-  }
-  using early = new EarlySignals(context)
-  const starting = startExecution(context, values, asked, startAndFollow)
-  const { reached, started } = await early.during(starting)
-  await using _reached = reached
-  early[Symbol.dispose]()
-  return await follow(context, started, {
-    input: asked.input,
-    hasTerminal: values.terminal === true,
-    mayCancel: true,
-    onBrokenPipe: "cancel",
-    earlier: early.taken,
-  })
 }

@@ -1,5 +1,5 @@
 import { isErrno } from "../../lib/errno.ts"
-import { type Arguments, flag, option } from "../arguments.ts"
+import { flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { stateDirOption, statePaths } from "../connect/address.ts"
 import { keeperEnd, type RunningKeeper, runningKeeper } from "../connect/running-keeper.ts"
@@ -8,43 +8,38 @@ import { CommandFailure } from "../failure.ts"
 import { spin } from "../terminal/spinner.ts"
 import { durationOption } from "../time.ts"
 
-const options = {
-  now: flag("kill executions instead of letting them shut down"),
-  timeout: option("TIME", "how long to wait for the service to end (default 30s)"),
-  ...stateDirOption,
-}
-
 export const stopCommand = command({
   usage: ["stop [OPTIONS]"],
   about:
     "Executions are stopped first and get their receipts. The next `run` starts a new service.",
-  options,
+  options: {
+    now: flag("kill executions instead of letting them shut down"),
+    timeout: option("TIME", "how long to wait for the service to end (default 30s)"),
+    ...stateDirOption,
+  },
   examples: {
     "end the service gracefully": "cc-executor stop",
     "end it quickly": "cc-executor stop --now",
   },
-  run: stop,
-})
-
-async function stop(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values } = args
-  const paths = statePaths(context, values["state-dir"])
-  const limitMs = durationOption("--timeout", values.timeout ?? "30s")
-  const keeper = runningKeeper(paths.lock)
-  if (keeper === null) {
-    await context.stderr.write(`No service is running for ${paths.directory}.\n`)
+  async run(context, { values }) {
+    const paths = statePaths(context, values["state-dir"])
+    const limitMs = durationOption("--timeout", values.timeout ?? "30s")
+    const keeper = runningKeeper(paths.lock)
+    if (keeper === null) {
+      await context.stderr.write(`No service is running for ${paths.directory}.\n`)
+      return 0
+    }
+    const hasEnded = await end(context, paths.lock, keeper, { now: values.now === true, limitMs })
+    if (!hasEnded) {
+      throw new CommandFailure(
+        `The service (pid ${keeper.pid}) has not ended within ${limitMs / 1000} s. ` +
+          `Try \`cc-executor stop --now\`, then kill -9 ${keeper.pid}.`,
+      )
+    }
+    await context.stderr.write(`The service (pid ${keeper.pid}) has ended.\n`)
     return 0
-  }
-  const hasEnded = await end(context, paths.lock, keeper, { now: values.now === true, limitMs })
-  if (!hasEnded) {
-    throw new CommandFailure(
-      `The service (pid ${keeper.pid}) has not ended within ${limitMs / 1000} s. ` +
-        `Try \`cc-executor stop --now\`, then kill -9 ${keeper.pid}.`,
-    )
-  }
-  await context.stderr.write(`The service (pid ${keeper.pid}) has ended.\n`)
-  return 0
-}
+  },
+})
 
 // A second signal that comes sooner is taken for the first: Ctrl-C under npm arrives twice.
 const insistAfterMs = 600

@@ -39,18 +39,15 @@ directory itself if none is running.`,
     "later, without a service": "cc-executor verify --receipt r.json --public-key key.pem",
   },
   operands: { atLeast: 0, atMost: 1, what: "The execution id" },
-  run: verify,
+  async run(context, { values, operands }) {
+    const claim = { contains: values.contains, hash: values.hash }
+    const verdict = await verdictFor(context, values, operands[0], claim)
+    const text =
+      values.json === true ? JSON.stringify(verdict) : verdictLines(verdict, claim).join("\n")
+    await context.stdout.write(`${text}\n`)
+    return verdict.verified ? 0 : 1
+  },
 })
-
-async function verify(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values, operands } = args
-  const claim = { contains: values.contains, hash: values.hash }
-  const verdict = await verdictFor(context, values, operands[0], claim)
-  const text =
-    values.json === true ? JSON.stringify(verdict) : verdictLines(verdict, claim).join("\n")
-  await context.stdout.write(`${text}\n`)
-  return verdict.verified ? 0 : 1
-}
 
 async function verdictFor(
   context: Context,

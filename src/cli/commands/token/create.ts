@@ -5,7 +5,6 @@ import { makeToken, type Wanted, withToken } from "../../../service/access/token
 import { type Arguments, flag, option } from "../../arguments.ts"
 import { command } from "../../command.ts"
 import { statePaths } from "../../connect/address.ts"
-import type { Context } from "../../context.ts"
 import { asSentence, UsageFailure } from "../../failure.ts"
 import { durationOption } from "../../time.ts"
 import { changeOwnTokens, type TokenView, tokenOptions, tokenView } from "./own-tokens.ts"
@@ -42,25 +41,23 @@ all of that for everyone's executions.`,
       "(umask 077 && cc-executor token create --name ci > ci.token)",
     "read-only, for one day": "cc-executor token create --name guest --scope read --ttl 1d",
   },
-  run: create,
-})
-
-async function create(context: Context, { values }: Arguments<typeof options>): Promise<number> {
-  const wanted = wantedOf(values)
-  const paths = statePaths(context, values["state-dir"])
-  const now = context.now()
-  const { token, entry } = makeToken(wanted, now, (bytes) => crypto.getRandomValues(bytes))
-  await changeOwnTokens(paths, (tokens) => withToken(tokens, entry, now))
-  const text = tokenText(token)
-  const view = tokenView(entry, now)
-  if (values.json === true) {
-    await context.stdout.write(`${JSON.stringify({ token: text, ...view }, null, 2)}\n`)
+  async run(context, { values }) {
+    const wanted = wantedOf(values)
+    const paths = statePaths(context, values["state-dir"])
+    const now = context.now()
+    const { token, entry } = makeToken(wanted, now, (bytes) => crypto.getRandomValues(bytes))
+    await changeOwnTokens(paths, (tokens) => withToken(tokens, entry, now))
+    const text = tokenText(token)
+    const view = tokenView(entry, now)
+    if (values.json === true) {
+      await context.stdout.write(`${JSON.stringify({ token: text, ...view }, null, 2)}\n`)
+      return 0
+    }
+    await context.stderr.write(`${explanation(view)}\n`)
+    await context.stdout.write(`${text}\n`)
     return 0
-  }
-  await context.stderr.write(`${explanation(view)}\n`)
-  await context.stdout.write(`${text}\n`)
-  return 0
-}
+  },
+})
 
 function wantedOf(values: CreateValues): Wanted {
   if (values.name === undefined) throw new UsageFailure("--name is missing: give the token a name.")
