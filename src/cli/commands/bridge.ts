@@ -21,7 +21,7 @@ import { fileToken } from "../connect/bearer-token.ts"
 import { clientTlsOptions } from "../connect/client-tls.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
-import { endingSignals } from "../terminal/interrupts.ts"
+import { untilTold } from "../terminal/interrupts.ts"
 import { countOption, durationOption, sizeOption } from "../time.ts"
 
 const options = {
@@ -165,13 +165,6 @@ async function listenUntil(
   }
   await aborted(signal)
   await listening.close()
-}
-
-function untilTold({ signals }: Context): Disposable & { signal: AbortSignal } {
-  const over = new AbortController()
-  const stack = new DisposableStack()
-  for (const name of endingSignals) stack.use(signals.on(name, () => over.abort()))
-  return { signal: over.signal, [Symbol.dispose]: () => stack.dispose() }
 }
 
 function paceOf(values: Values) {

@@ -4,6 +4,7 @@ import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import type { Context } from "../context.ts"
+import { quoted } from "../executions/execution-text.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
 import { type McpClient, mcpClients, type Scope, scopes } from "../mcp-install/clients.ts"
 import { readConfigFile, writeConfigFile } from "../mcp-install/config-file.ts"
@@ -17,7 +18,7 @@ import { jsonDocument, mergeJson } from "../mcp-install/merge-json.ts"
 import { mergeToml, tomlDocument } from "../mcp-install/merge-toml.ts"
 import { type Merged, tokenVariable, type Wanted } from "../mcp-install/server-entry.ts"
 import { coloursFor } from "../terminal/colours.ts"
-import { type Column, renderTable } from "../terminal/table.ts"
+import { renderTable } from "../terminal/table.ts"
 
 const defaultName = "cc-executor"
 
@@ -68,13 +69,7 @@ cc-executor from its --token-file.`,
   },
 })
 
-const columns: readonly Column[] = [
-  { title: "CLIENT" },
-  { title: "HERE" },
-  { title: "TRANSPORTS" },
-  { title: "SCOPES" },
-  { title: "FILE" },
-]
+const columns = ["CLIENT", "HERE", "TRANSPORTS", "SCOPES", "FILE"]
 
 /** What can be set up, and what seems to be in use here. */
 function clientTable(context: Context): string[] {
@@ -177,7 +172,7 @@ async function show(context: Context, setUp: SetUp): Promise<number> {
 /** Claude Code can be told to write its file itself. */
 function ownCommand({ client, scope, wanted }: SetUp): string[] {
   if (client.name !== "claude-code") return []
-  const json = shellWord(JSON.stringify(wanted.entry))
+  const json = quoted(JSON.stringify(wanted.entry))
   return [`Or run: claude mcp add-json --scope ${scope} ${wanted.name} ${json}`]
 }
 
@@ -238,10 +233,4 @@ function notes({ client, scope, connection }: SetUp): string[] {
       : []),
     ...client.next(connection, scope),
   ]
-}
-
-/** A word that a POSIX shell takes as it is. */
-function shellWord(text: string): string {
-  if (/^[\w./:@%+=-]+$/.test(text)) return text
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

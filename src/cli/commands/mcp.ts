@@ -16,7 +16,7 @@ import { type Address, addressOf, addressOptions, type RemoteAddress } from "../
 import { localServiceLink } from "../connect/local-service-link.ts"
 import { callersEnvironment } from "../connect/service-environment.ts"
 import type { Context } from "../context.ts"
-import { endingSignals } from "../terminal/interrupts.ts"
+import { untilTold } from "../terminal/interrupts.ts"
 
 export const mcpCommand = command({
   usage: ["mcp [OPTIONS]"],
@@ -47,11 +47,7 @@ const graceMs = 1_500
 const limits = targetLimits(standardMessageBytes)
 
 async function serveMcp(context: Context, address: Address): Promise<void> {
-  const over = new AbortController()
-  using listening = new DisposableStack()
-  for (const signal of endingSignals) {
-    listening.use(context.signals.on(signal, () => over.abort()))
-  }
+  using over = untilTold(context)
   const log = peoplesLog(context)
   const settings: TargetSettings = {
     retry,

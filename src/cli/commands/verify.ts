@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs"
 import { CallError } from "../../client/client-error.ts"
 import type { Claim } from "../../execution/verdict.ts"
-import { errnoOf } from "../../lib/errno.ts"
 import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { type Address, addressOf, addressOptions } from "../connect/address.ts"
 import { type Reached, tryReach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
-import { CommandFailure, UsageFailure } from "../failure.ts"
+import { orFail, UsageFailure } from "../failure.ts"
 import { checkReceipt, type Keys } from "../verify/check-receipt.ts"
 import { ownPublicKey } from "../verify/own-public-key.ts"
 import { type Verdict, verdictLines, verdictOf } from "../verify/verdict.ts"
@@ -81,13 +80,10 @@ function keysFor(values: VerifyValues, address: Address): Keys {
 }
 
 function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === null) throw error
-    throw new CommandFailure(`${path} cannot be read (${errno}).`)
-  }
+  return orFail(
+    () => readFileSync(path, "utf8"),
+    (errno) => `${path} cannot be read (${errno}).`,
+  )
 }
 
 async function verifyOnline(

@@ -6,12 +6,7 @@ import { option } from "../arguments.ts"
 import type { Context } from "../context.ts"
 import { asSentence, UsageFailure } from "../failure.ts"
 import { type BearerToken, bearerToken } from "./bearer-token.ts"
-import {
-  type ClientTls,
-  type ClientTlsValues,
-  clientTlsOptions,
-  readClientTls,
-} from "./client-tls.ts"
+import { type ClientTls, clientTlsOptions, readClientTls } from "./client-tls.ts"
 
 /** Where the service is. */
 export type Address = RemoteAddress | { kind: "local"; paths: StatePaths }
@@ -33,11 +28,7 @@ export const addressOptions = {
   ...clientTlsOptions,
 }
 
-type AddressValues = ClientTlsValues & {
-  url?: string | undefined
-  "token-file"?: string | undefined
-  "state-dir"?: string | undefined
-}
+export type AddressValues = { [Name in keyof typeof addressOptions]?: string | undefined }
 type World = Pick<Context, "env" | "home">
 
 export function addressOf(context: World, values: AddressValues): Address {

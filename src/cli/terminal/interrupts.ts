@@ -40,6 +40,14 @@ export class Interrupts {
   }
 }
 
+/** Aborted when this program is told to end. */
+export function untilTold({ signals }: Context): Disposable & { signal: AbortSignal } {
+  const over = new AbortController()
+  const stack = new DisposableStack()
+  for (const name of endingSignals) stack.use(signals.on(name, () => over.abort()))
+  return { signal: over.signal, [Symbol.dispose]: () => stack.dispose() }
+}
+
 /** Signals that come while an execution is being started, when there is nothing to cancel yet. */
 export class EarlySignals implements Disposable {
   readonly #context: Context

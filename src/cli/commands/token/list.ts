@@ -3,7 +3,7 @@ import { command } from "../../command.ts"
 import { statePaths } from "../../connect/address.ts"
 import type { Context } from "../../context.ts"
 import { coloursFor } from "../../terminal/colours.ts"
-import { type Column, renderTable } from "../../terminal/table.ts"
+import { renderTable } from "../../terminal/table.ts"
 import { ownTokens, type TokenView, tokenOptions, tokenView } from "./own-tokens.ts"
 
 export const tokenListCommand = command({
@@ -32,14 +32,7 @@ themselves cannot be shown.`,
   },
 })
 
-const columns: readonly Column[] = [
-  { title: "ID" },
-  { title: "NAME" },
-  { title: "SCOPES" },
-  { title: "CREATED" },
-  { title: "EXPIRES" },
-  { title: "STATE" },
-]
+const columns = ["ID", "NAME", "SCOPES", "CREATED", "EXPIRES", "STATE"]
 
 function tokenTable(
   context: Pick<Context, "stdout" | "env">,
