@@ -58,11 +58,7 @@ cc-executor from its --token-file.`,
       await context.stdout.write(`${clientTable(context).join("\n")}\n`)
       return 0
     }
-    const client = clientNamed(name)
-    const scope = scopeOf(client, values.scope ?? "user")
-    const transport = transportOf(client, values.transport ?? "stdio")
-    const connection = connectionOf(context, transport, values)
-    const setUp = setUpOf(context, client, scope, connection, nameOf(values))
+    const setUp = setUpOf(context, clientNamed(name), values)
     if (values.write === true) return write(context, setUp, values)
     if (values.force === true) throw new UsageFailure("--force needs --write.")
     return show(context, setUp)
@@ -132,13 +128,11 @@ type SetUp = {
   wanted: Wanted
 }
 
-function setUpOf(
-  context: Context,
-  client: McpClient,
-  scope: Scope,
-  connection: Connection,
-  name: string,
-): SetUp {
+function setUpOf(context: Context, client: McpClient, values: InstallValues): SetUp {
+  const scope = scopeOf(client, values.scope ?? "user")
+  const transport = transportOf(client, values.transport ?? "stdio")
+  const connection = connectionOf(context, transport, values)
+  const name = nameOf(values)
   const { token, root, inputs = [] } = client
   const { needsVariable } = connection
   if (needsVariable && token === null) throw noVariables(client, connection)

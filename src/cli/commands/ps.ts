@@ -46,7 +46,7 @@ output. EXIT is the exit code, or what ended the execution instead.`,
     const start: Start = looksBack ? "with-journal" : "never"
     const reached = await tryReach(context, addressOf(context, values), start)
     if (reached === null) {
-      await show(context, values, [])
+      await context.stdout.write(shown(context, values, []))
       await context.stderr.write(
         "No service is running. `cc-executor run -- COMMAND` starts one.\n",
       )
@@ -55,7 +55,7 @@ output. EXIT is the exit code, or what ended the execution instead.`,
     await using _reached = reached
     const { client } = reached
     if (values.watch === true) return await watch(context, values, client, filter)
-    await show(context, values, await listExecutions(client, filter))
+    await context.stdout.write(shown(context, values, await listExecutions(client, filter)))
     return 0
   },
 })
@@ -72,14 +72,6 @@ function filterOf(values: PsValues): ListFilter {
     labels: readPairs("--label", values.label),
     limit: limit ?? Number.POSITIVE_INFINITY,
   }
-}
-
-async function show(
-  context: Context,
-  values: PsValues,
-  views: readonly ExecutionView[],
-): Promise<void> {
-  await context.stdout.write(shown(context, values, views))
 }
 
 function shown(context: Context, values: PsValues, views: readonly ExecutionView[]): string {

@@ -2,7 +2,7 @@ import { resolve } from "node:path"
 import { clientVariables } from "../../config/client-variables.ts"
 import { type AddressValues, statePaths } from "../connect/address.ts"
 import { bearerToken } from "../connect/bearer-token.ts"
-import { clientTlsOptions, readClientTls } from "../connect/client-tls.ts"
+import { clientTlsVariables, readClientTls } from "../connect/client-tls.ts"
 import type { Context } from "../context.ts"
 import { UsageFailure } from "../failure.ts"
 
@@ -102,21 +102,12 @@ function tokenOption(context: World, tokenFile: string | undefined) {
   return { args: ["--token-file", named], needsVariable: false }
 }
 
-const tlsNames = [
-  "ca-file",
-  "client-cert",
-  "client-key",
-] as const satisfies readonly (keyof typeof clientTlsOptions)[]
-const tlsVariables = {
-  "ca-file": clientVariables.caFile,
-  "client-cert": clientVariables.clientCertFile,
-  "client-key": clientVariables.clientKeyFile,
-} as const
+const tlsNames = ["ca-file", "client-cert", "client-key"] as const
 
 function tlsOptions(context: World, values: AddressValues): string[] {
   readClientTls(context.env, values) // whatever is wrong with the files is told now
   return tlsNames.flatMap((name) => {
-    const path = values[name] ?? context.env[tlsVariables[name]] ?? ""
+    const path = values[name] ?? context.env[clientTlsVariables[name]] ?? ""
     return path === "" ? [] : [`--${name}`, resolve(context.cwd, path)]
   })
 }
