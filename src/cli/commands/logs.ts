@@ -1,29 +1,24 @@
 import { StreamName } from "../../execution/record.ts"
-import { type Arguments, flag, option } from "../arguments.ts"
+import { flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
-import type { Context } from "../context.ts"
 import { UsageFailure } from "../failure.ts"
 import { followedOutput, lastLines, pastOutput } from "../logs/log-chunk.ts"
 import { LogPrinter } from "../logs/log-printer.ts"
 import { countOption, timeOption } from "../time.ts"
 
-const options = {
-  follow: flag("follow until the execution ends", { short: "f" }),
-  tail: option("N", "only the last N lines", { short: "n" }),
-  since: option("TIME", "only since then: 10m, or a date and time"),
-  stream: option("NAME", "only stdout, or only stderr", { choices: StreamName.options }),
-  timestamps: flag("show when each line was written", { short: "t" }),
-  ...addressOptions,
-}
-
-type LogsValues = Arguments<typeof options>["values"]
-
 export const logsCommand = command({
   usage: ["logs [OPTIONS] ID"],
   about: "Prints the command's stdout to stdout and its stderr to stderr, unchanged.",
-  options,
+  options: {
+    follow: flag("follow until the execution ends", { short: "f" }),
+    tail: option("N", "only the last N lines", { short: "n" }),
+    since: option("TIME", "only since then: 10m, or a date and time"),
+    stream: option("NAME", "only stdout, or only stderr", { choices: StreamName.options }),
+    timestamps: flag("show when each line was written", { short: "t" }),
+    ...addressOptions,
+  },
   examples: {
     "the last lines, then new output": "cc-executor logs -f --tail 20 7kq2mfa4",
     "only the errors of the last ten minutes":
@@ -31,15 +26,15 @@ export const logsCommand = command({
   },
   operands: { atLeast: 1, atMost: 1, what: "The execution id" },
   async run(context, { values, operands: [id = ""] }) {
-    const { stream, since, tail } = readValues(context, values)
+    const stream = streamOf(values.stream)
+    const since =
+      values.since === undefined ? null : timeOption("--since", values.since, context.now())
+    const tail = values.tail === undefined ? null : countOption("--tail", values.tail)
     await using reached = await reach(context, values, "with-journal")
     const { client } = reached
     const view = await client.call("status", { execution_id: id })
-    const printer = new LogPrinter(context, {
-      stream,
-      since,
-      timestamps: values.timestamps === true,
-    })
+    const { timestamps = false } = values
+    const printer = new LogPrinter(context, { stream, since, timestamps })
 
     let from = fromOf(since, stream === null ? tail : null)
     if (tail !== null && stream !== null) {
@@ -57,15 +52,6 @@ export const logsCommand = command({
     return 0
   },
 })
-
-function readValues(context: Context, values: LogsValues) {
-  const { tail, since } = values
-  return {
-    stream: streamOf(values.stream),
-    since: since === undefined ? null : timeOption("--since", since, context.now()),
-    tail: tail === undefined ? null : countOption("--tail", tail),
-  }
-}
 
 function fromOf(since: Date | null, tail: number | null): string {
   if (tail !== null) return `tail:${tail}`

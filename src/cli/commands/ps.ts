@@ -4,7 +4,7 @@ import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { type Arguments, flag, option, readPairs, repeatable } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
-import { type Start, tryReach } from "../connect/reach.ts"
+import { tryReach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
 import { executionTable } from "../executions/execution-table.ts"
 import { type ListFilter, listExecutions } from "../executions/list-executions.ts"
@@ -43,7 +43,7 @@ output. EXIT is the exit code, or what ended the execution instead.`,
     const filter = filterOf(values)
     const looksBack = filter.states === null || filter.states.includes("ended")
     // What runs, runs in a service: without one there is nothing to see, unless it is the past.
-    const start: Start = looksBack ? "with-journal" : "never"
+    const start = looksBack ? "with-journal" : "never"
     const reached = await tryReach(context, addressOf(context, values), start)
     if (reached === null) {
       await context.stdout.write(shown(context, values, []))

@@ -8,8 +8,6 @@ import { endingNotice } from "../executions/execution-text.ts"
 import { exitCodeOf, ownFailure } from "../exit-code.ts"
 import { spin } from "../terminal/spinner.ts"
 
-const spinnerAfterMs = 300
-
 export const waitCommand = command({
   usage: ["wait [OPTIONS] ID…"],
   about: "Waits for all of them, then exits like `run` would for the last one named.",
@@ -34,7 +32,7 @@ async function endsOf(
   client: Client,
   ids: readonly string[],
 ): Promise<Completed[]> {
-  await using _spinner = spin(context, "waiting…", spinnerAfterMs)
+  await using _spinner = spin(context, "waiting…")
   // The same execution may be named twice, and a client follows each only once.
   const views = await Promise.all(ids.map((id) => client.call("status", { execution_id: id })))
   const ends = new Map<string, Promise<Completed>>()

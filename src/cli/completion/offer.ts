@@ -23,15 +23,11 @@ export function valueOffer({ value = "", choices }: Option): Offer {
   return listed === undefined ? nothing : words(listed.split("|"))
 }
 
-export type OperandPlaces = {
-  /** As usage names them: `ID`, `COMMAND`. */
-  readonly names: readonly string[]
-  /** The last place may be taken again and again. */
-  readonly repeats: boolean
-}
-
-/** From the first line of usage that has operands: `signal [OPTIONS] SIGNAL ID…`. */
-export function operandPlaces(entry: CommandEntry, usage: readonly string[]): OperandPlaces {
+/**
+ * From the first line of usage that has operands: `signal [OPTIONS] SIGNAL ID…`. The last of them
+ * may be given again and again where it `repeats`.
+ */
+export function operandPlaces(entry: CommandEntry, usage: readonly string[]) {
   for (const line of usage) {
     const names = line
       .slice(entry.name.length)

@@ -10,8 +10,6 @@ import { spin } from "../terminal/spinner.ts"
 /** Answers what to say. */
 type Work = (client: Client, id: string) => Promise<string>
 
-const spinnerAfterMs = 300
-
 /** A command that does the same with each of the executions it is given. */
 export function eachExecutionCommand(
   definition: Omit<CommandHelp, "options"> & { spinner?: string; work: Work },
@@ -23,7 +21,7 @@ export function eachExecutionCommand(
     operands: { atLeast: 1, what: "The execution id" },
     async run(context, { values, operands }) {
       await using reached = await reach(context, values, "with-journal")
-      await using _spinner = spinner === undefined ? null : spin(context, spinner, spinnerAfterMs)
+      await using _spinner = spinner === undefined ? null : spin(context, spinner)
       return await eachExecution(context, reached.client, operands, work)
     },
   })
