@@ -14,9 +14,22 @@ export type Option = {
 }
 export type OptionTable = Readonly<Record<string, Option>>
 
-export const helpOption = {
-  help: { type: "boolean", short: "h", about: "show this help" },
-} as const satisfies OptionTable
+/** An option that stands alone. */
+export function flag(about: string, more: Pick<Option, "short"> = {}) {
+  return { type: "boolean", about, ...more } as const
+}
+
+/** An option that takes a value. */
+export function option(value: string, about: string, more: Pick<Option, "short" | "choices"> = {}) {
+  return { type: "string", value, about, ...more } as const
+}
+
+/** One that may be given more than once. */
+export function repeatable(...given: Parameters<typeof option>) {
+  return { ...option(...given), multiple: true } as const
+}
+
+export const helpOption = { help: flag("show this help", { short: "h" }) }
 
 /** By an option's name: true, a text, or a list of texts; undefined when it is not given. */
 export type Values<Options extends OptionTable> = ReturnType<typeof parseStrictly<Options>>
@@ -82,15 +95,15 @@ function splitOperands(
 type OptionToken = Extract<ReturnType<typeof tokensOf>[number], { kind: "option" }>
 
 function checkOption(token: OptionToken, options: OptionTable): void {
-  const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
-  if (option === undefined) throw unknownOption(token.rawName, options)
-  if (option.type === "boolean") {
+  const known = Object.hasOwn(options, token.name) ? options[token.name] : undefined
+  if (known === undefined) throw unknownOption(token.rawName, options)
+  if (known.type === "boolean") {
     if (token.value === undefined) return
     throw new UsageFailure(`${token.rawName} does not take a value.`)
   }
   const isMissing = token.value === undefined || (!token.inlineValue && /^-./.test(token.value))
   if (!isMissing) return
-  const example = `${token.rawName}=${option.value ?? "VALUE"}`
+  const example = `${token.rawName}=${known.value ?? "VALUE"}`
   throw new UsageFailure(`${token.rawName} needs a value: ${example}.`)
 }
 
@@ -104,11 +117,11 @@ function unknownOption(rawName: string, options: OptionTable): UsageFailure {
 }
 
 /** `name=value` pairs of an option that may be given more than once. */
-export function readPairs(option: string, pairs: readonly string[] = []): Record<string, string> {
+export function readPairs(source: string, pairs: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf("=")
-      if (at < 1) throw new UsageFailure(`${option}: "${pair}" is not NAME=VALUE.`)
+      if (at < 1) throw new UsageFailure(`${source}: "${pair}" is not NAME=VALUE.`)
       return [pair.slice(0, at), pair.slice(at + 1)]
     }),
   )

@@ -23,14 +23,17 @@ export type CommandHelp = {
   /** What the summary does not say. */
   readonly about?: string
   readonly options: OptionTable
-  readonly examples: readonly Example[]
+  /** Commands by what they do. */
+  readonly examples: Readonly<Record<string, string>>
 }
 
-export type Example = { readonly command: string; readonly about: string }
+/** Any number where `atMost` is left out; `what` names what is missing. */
+type Operands = { readonly atLeast: number; readonly atMost?: number; readonly what: string }
 
 export type Definition<Options extends OptionTable> = CommandHelp & {
   readonly options: Options
-  readonly operands: { readonly atLeast: number; readonly atMost: number; readonly what: string }
+  /** None where this is left out. */
+  readonly operands?: Operands
   /** Options end at the first operand. */
   readonly passThrough?: boolean
   readonly failureExitCode?: number
@@ -48,15 +51,17 @@ export function command<const Options extends OptionTable>(
     asksForHelp: (argv) => asksForHelp(argv, help.options, passThrough),
     execute(context, argv) {
       const args = readArguments(argv, options, passThrough)
-      checkOperands(args.operands, definition.operands)
+      checkOperands(args.operands, definition.operands ?? noOperands)
       return definition.run(context, args)
     },
   }
 }
 
+const noOperands: Operands = { atLeast: 0, atMost: 0, what: "" }
+
 function checkOperands(
   operands: readonly string[],
-  { atLeast, atMost, what }: Definition<OptionTable>["operands"],
+  { atLeast, atMost = Number.POSITIVE_INFINITY, what }: Operands,
 ): void {
   if (operands.length < atLeast) throw new UsageFailure(`${what} is missing.`)
   if (operands.length <= atMost) return

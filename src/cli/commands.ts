@@ -4,206 +4,157 @@ import type { Command } from "./command.ts"
 export type CommandEntry = {
   /** One word, or the word of a family and its own: `token create`. */
   readonly name: string
-  readonly group: CommandGroup
+  readonly group: string
   readonly summary: string
   /** A command's module is loaded when it is used: most of them need nothing of the others. */
   load(): Promise<Command>
 }
 
-export const commandGroups = [
-  "Run",
-  "Look",
-  "Steer",
-  "Prove",
-  "Tidy",
-  "Access",
-  "Connect",
-  "Service",
-] as const
-export type CommandGroup = (typeof commandGroups)[number]
+/** By group, in the order in which help shows them. */
+const table = {
+  Run: {
+    run: {
+      summary: "run a command and follow it, or start it in the background",
+      load: async () => (await import("./commands/run.ts")).runCommand,
+    },
+    attach: {
+      summary: "follow an execution again, from the start or any later point",
+      load: async () => (await import("./commands/attach.ts")).attachCommand,
+    },
+    wait: {
+      summary: "wait for executions to end",
+      load: async () => (await import("./commands/wait.ts")).waitCommand,
+    },
+  },
+  Look: {
+    ps: {
+      summary: "list executions",
+      load: async () => (await import("./commands/ps.ts")).psCommand,
+    },
+    logs: {
+      summary: "show the output of an execution",
+      load: async () => (await import("./commands/logs.ts")).logsCommand,
+    },
+  },
+  Steer: {
+    pause: {
+      summary: "pause executions, with all their processes and timeouts",
+      load: async () => (await import("./commands/pause.ts")).pauseCommand,
+    },
+    resume: {
+      summary: "resume paused executions",
+      load: async () => (await import("./commands/resume.ts")).resumeCommand,
+    },
+    cancel: {
+      summary: "stop executions with all their processes",
+      load: async () => (await import("./commands/cancel.ts")).cancelCommand,
+    },
+    signal: {
+      summary: "send a signal to every process of an execution",
+      load: async () => (await import("./commands/signal.ts")).signalCommand,
+    },
+    send: {
+      summary: "write to an execution's standard input",
+      load: async () => (await import("./commands/send.ts")).sendCommand,
+    },
+  },
+  Prove: {
+    receipt: {
+      summary: "show the signed receipt of an ended execution",
+      load: async () => (await import("./commands/receipt.ts")).receiptCommand,
+    },
+    verify: {
+      summary: "check a transcript, a receipt, or a claim about them",
+      load: async () => (await import("./commands/verify.ts")).verifyCommand,
+    },
+    audit: {
+      summary: "show who asked for what, and check the record for tampering",
+      load: async () => (await import("./commands/audit.ts")).auditCommand,
+    },
+  },
+  Tidy: {
+    rm: {
+      summary: "remove ended executions with their transcripts",
+      load: async () => (await import("./commands/rm.ts")).rmCommand,
+    },
+    prune: {
+      summary: "remove old ended executions",
+      load: async () => (await import("./commands/prune.ts")).pruneCommand,
+    },
+  },
+  Access: {
+    "token create": {
+      summary: "create a token for a remote client, or for another name",
+      load: async () => (await import("./commands/token/create.ts")).tokenCreateCommand,
+    },
+    "token new": {
+      summary: "print a token to put into a file for --accept-token-file",
+      load: async () => (await import("./commands/token/new.ts")).tokenNewCommand,
+    },
+    "token list": {
+      summary: "list tokens, without their secrets",
+      load: async () => (await import("./commands/token/list.ts")).tokenListCommand,
+    },
+    "token revoke": {
+      summary: "revoke tokens, and disconnect the sessions that use them",
+      load: async () => (await import("./commands/token/revoke.ts")).tokenRevokeCommand,
+    },
+  },
+  Connect: {
+    mcp: {
+      summary: "run an MCP server on standard input and output",
+      load: async () => (await import("./commands/mcp.ts")).mcpCommand,
+    },
+    "mcp install": {
+      summary: "show or write the configuration of an MCP client",
+      load: async () => (await import("./commands/mcp-install.ts")).mcpInstallCommand,
+    },
+    bridge: {
+      summary: "bridge MCP between stdio, WebSocket and HTTP",
+      load: async () => (await import("./commands/bridge.ts")).bridgeCommand,
+    },
+  },
+  Service: {
+    serve: {
+      summary: "run the service in the foreground",
+      load: async () => (await import("./commands/serve.ts")).serveCommand,
+    },
+    stop: {
+      summary: "end the local service and everything it runs",
+      load: async () => (await import("./commands/stop.ts")).stopCommand,
+    },
+    upgrade: {
+      summary: "upgrade the running service without ending executions",
+      load: async () => (await import("./commands/upgrade.ts")).upgradeCommand,
+    },
+    doctor: {
+      summary: "check this machine and the service, and say how to fix problems",
+      load: async () => (await import("./commands/doctor.ts")).doctorCommand,
+    },
+    policy: {
+      summary: "check whether the policy would allow a command",
+      load: async () => (await import("./commands/policy.ts")).policyCommand,
+    },
+    healthcheck: {
+      summary: "exit with 0 if the service is healthy",
+      load: async () => (await import("./commands/healthcheck.ts")).healthcheckCommand,
+    },
+    completions: {
+      summary: "print a completion script for bash, zsh or fish",
+      load: async () => (await import("./commands/completions.ts")).completionsCommand,
+    },
+    version: {
+      summary: "show the version of this program",
+      load: async () => (await import("./commands/version.ts")).versionCommand,
+    },
+  },
+} satisfies Record<string, Record<string, Omit<CommandEntry, "name" | "group">>>
 
-export const commands: readonly CommandEntry[] = [
-  {
-    name: "run",
-    group: "Run",
-    summary: "run a command and follow it, or start it in the background",
-    load: async () => (await import("./commands/run.ts")).runCommand,
-  },
-  {
-    name: "attach",
-    group: "Run",
-    summary: "follow an execution again, from the start or any later point",
-    load: async () => (await import("./commands/attach.ts")).attachCommand,
-  },
-  {
-    name: "wait",
-    group: "Run",
-    summary: "wait for executions to end",
-    load: async () => (await import("./commands/wait.ts")).waitCommand,
-  },
-  {
-    name: "ps",
-    group: "Look",
-    summary: "list executions",
-    load: async () => (await import("./commands/ps.ts")).psCommand,
-  },
-  {
-    name: "logs",
-    group: "Look",
-    summary: "show the output of an execution",
-    load: async () => (await import("./commands/logs.ts")).logsCommand,
-  },
-  {
-    name: "pause",
-    group: "Steer",
-    summary: "pause executions, with all their processes and timeouts",
-    load: async () => (await import("./commands/pause.ts")).pauseCommand,
-  },
-  {
-    name: "resume",
-    group: "Steer",
-    summary: "resume paused executions",
-    load: async () => (await import("./commands/resume.ts")).resumeCommand,
-  },
-  {
-    name: "cancel",
-    group: "Steer",
-    summary: "stop executions with all their processes",
-    load: async () => (await import("./commands/cancel.ts")).cancelCommand,
-  },
-  {
-    name: "signal",
-    group: "Steer",
-    summary: "send a signal to every process of an execution",
-    load: async () => (await import("./commands/signal.ts")).signalCommand,
-  },
-  {
-    name: "send",
-    group: "Steer",
-    summary: "write to an execution's standard input",
-    load: async () => (await import("./commands/send.ts")).sendCommand,
-  },
-  {
-    name: "receipt",
-    group: "Prove",
-    summary: "show the signed receipt of an ended execution",
-    load: async () => (await import("./commands/receipt.ts")).receiptCommand,
-  },
-  {
-    name: "verify",
-    group: "Prove",
-    summary: "check a transcript, a receipt, or a claim about them",
-    load: async () => (await import("./commands/verify.ts")).verifyCommand,
-  },
-  {
-    name: "audit",
-    group: "Prove",
-    summary: "show who asked for what, and check the record for tampering",
-    load: async () => (await import("./commands/audit.ts")).auditCommand,
-  },
-  {
-    name: "rm",
-    group: "Tidy",
-    summary: "remove ended executions with their transcripts",
-    load: async () => (await import("./commands/rm.ts")).rmCommand,
-  },
-  {
-    name: "prune",
-    group: "Tidy",
-    summary: "remove old ended executions",
-    load: async () => (await import("./commands/prune.ts")).pruneCommand,
-  },
-  {
-    name: "token create",
-    group: "Access",
-    summary: "create a token for a remote client, or for another name",
-    load: async () => (await import("./commands/token/create.ts")).tokenCreateCommand,
-  },
-  {
-    name: "token new",
-    group: "Access",
-    summary: "print a token to put into a file for --accept-token-file",
-    load: async () => (await import("./commands/token/new.ts")).tokenNewCommand,
-  },
-  {
-    name: "token list",
-    group: "Access",
-    summary: "list tokens, without their secrets",
-    load: async () => (await import("./commands/token/list.ts")).tokenListCommand,
-  },
-  {
-    name: "token revoke",
-    group: "Access",
-    summary: "revoke tokens, and disconnect the sessions that use them",
-    load: async () => (await import("./commands/token/revoke.ts")).tokenRevokeCommand,
-  },
-  {
-    name: "mcp",
-    group: "Connect",
-    summary: "run an MCP server on standard input and output",
-    load: async () => (await import("./commands/mcp.ts")).mcpCommand,
-  },
-  {
-    name: "mcp install",
-    group: "Connect",
-    summary: "show or write the configuration of an MCP client",
-    load: async () => (await import("./commands/mcp-install.ts")).mcpInstallCommand,
-  },
-  {
-    name: "bridge",
-    group: "Connect",
-    summary: "bridge MCP between stdio, WebSocket and HTTP",
-    load: async () => (await import("./commands/bridge.ts")).bridgeCommand,
-  },
-  {
-    name: "serve",
-    group: "Service",
-    summary: "run the service in the foreground",
-    load: async () => (await import("./commands/serve.ts")).serveCommand,
-  },
-  {
-    name: "stop",
-    group: "Service",
-    summary: "end the local service and everything it runs",
-    load: async () => (await import("./commands/stop.ts")).stopCommand,
-  },
-  {
-    name: "upgrade",
-    group: "Service",
-    summary: "upgrade the running service without ending executions",
-    load: async () => (await import("./commands/upgrade.ts")).upgradeCommand,
-  },
-  {
-    name: "doctor",
-    group: "Service",
-    summary: "check this machine and the service, and say how to fix problems",
-    load: async () => (await import("./commands/doctor.ts")).doctorCommand,
-  },
-  {
-    name: "policy",
-    group: "Service",
-    summary: "check whether the policy would allow a command",
-    load: async () => (await import("./commands/policy.ts")).policyCommand,
-  },
-  {
-    name: "healthcheck",
-    group: "Service",
-    summary: "exit with 0 if the service is healthy",
-    load: async () => (await import("./commands/healthcheck.ts")).healthcheckCommand,
-  },
-  {
-    name: "completions",
-    group: "Service",
-    summary: "print a completion script for bash, zsh or fish",
-    load: async () => (await import("./commands/completions.ts")).completionsCommand,
-  },
-  {
-    name: "version",
-    group: "Service",
-    summary: "show the version of this program",
-    load: async () => (await import("./commands/version.ts")).versionCommand,
-  },
-]
+export const commandGroups = Object.keys(table)
+
+export const commands: readonly CommandEntry[] = Object.entries(table).flatMap(([group, entries]) =>
+  Object.entries(entries).map(([name, entry]) => ({ name, group, ...entry })),
+)
 
 export type FoundCommand = { entry: CommandEntry; rest: readonly string[] }
 

@@ -1,4 +1,5 @@
 import { CallError, ClientClosedError, ConnectionLostError } from "../client/client-error.ts"
+import { errnoOf } from "../lib/errno.ts"
 
 /** Ends a command: `message` says what happened and what to do. */
 export class CommandFailure extends Error {
@@ -18,6 +19,17 @@ export class UsageFailure extends CommandFailure {
 
   constructor(message: string) {
     super(message, 2)
+  }
+}
+
+/** Does something with a file; what keeps the system from doing it is told in these words. */
+export function orFail<Value>(work: () => Value, say: (errno: string) => string): Value {
+  try {
+    return work()
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (error instanceof CommandFailure || errno === null) throw error
+    throw new CommandFailure(say(errno))
   }
 }
 

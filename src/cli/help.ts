@@ -47,9 +47,15 @@ export function commandHelp(entry: CommandEntry, { help }: Command): string {
     `Usage: ${usage}`,
     ...(help.about === undefined ? [] : [help.about]),
     `Options:\n${optionRows(help.options)}`,
-    `Examples:\n${help.examples.map((one) => `  # ${one.about}\n  ${one.command}`).join("\n")}`,
+    `Examples:\n${exampleRows(help.examples)}`,
   ]
   return sections.join("\n\n")
+}
+
+function exampleRows(examples: Command["help"]["examples"]): string {
+  return Object.entries(examples)
+    .map(([about, command]) => `  # ${about}\n  ${command}`)
+    .join("\n")
 }
 
 function capitalized(text: string): string {

@@ -2,7 +2,6 @@ import type { z } from "zod"
 import { fail, ok, type Result } from "../lib/result.ts"
 import { suggest } from "../lib/suggest.ts"
 import { isClientVariable } from "./client-variables.ts"
-import { tlsProblems } from "./listen-settings.ts"
 import { badValueText, whatIsAllowed } from "./setting.ts"
 import { type Setting, Settings, settings, variablePrefix } from "./settings.ts"
 import { defaultStateDir, expandHome } from "./state-dir.ts"
@@ -48,6 +47,24 @@ export function loadConfig(sources: ConfigSources): Result<Config, ConfigProblem
   }
   if (read.data !== undefined) problems.push(...tlsProblems(read.data))
   return read.data !== undefined && problems.length === 0 ? ok(read.data) : fail(problems)
+}
+
+/** Settings of TLS that mean nothing without each other; what the files hold is looked at later. */
+function tlsProblems({ tlsCert, tlsKey, tlsClientCa }: Config): ConfigProblem[] {
+  const problems: ConfigProblem[] = []
+  const add = (source: string, why: string) =>
+    problems.push({ kind: "incomplete", source, message: `${source}: ${why}` })
+  if (tlsCert !== null && tlsKey === null) {
+    add("--tls-cert", "the key is missing: add --tls-key with the certificate's key")
+  }
+  if (tlsKey !== null && tlsCert === null) {
+    add("--tls-key", "the certificate is missing: add --tls-cert with the key's certificate")
+  }
+  if (tlsClientCa !== null && tlsCert === null && tlsKey === null) {
+    const why = "client certificates need TLS: add --tls-cert and --tls-key for the service"
+    add("--tls-client-ca", why)
+  }
+  return problems
 }
 
 /** Where a setting's text came from; true where a flag stands without one. */

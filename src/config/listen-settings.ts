@@ -23,143 +23,89 @@ export const listenSettings = {
     description: "Addresses to listen on; `localhost` is both 127.0.0.1 and ::1.",
   }),
   port: listening(orNone(count({ min: 0, max: 65_535 })), {
-    flag: "port",
     defaultText: "8003",
     description: "TCP port; 0 picks a free one, `none` listens on the unix socket only.",
   }),
   requireToken: listening(boolean(), {
-    flag: "require-token",
     defaultText: "false",
     example: "true",
     description:
       "Requires a token from the service's own user on loopback too; not on the unix socket.",
   }),
   acceptTokenFile: listening(orNone(absolutePath()), {
-    flag: "accept-token-file",
     example: "/run/secrets/cc-executor-token",
     description:
       "A file of tokens to accept besides those of `token create`, such as a container secret.",
   }),
   acceptTokenScopes: listening(scopeList(), {
-    flag: "accept-token-scopes",
     defaultText: "execute,control,read",
     example: "read",
     description: "What clients with a token from that file may do.",
   }),
   allowedHosts: listening(orNone(hostNames()), {
-    flag: "allowed-hosts",
     example: "executor.example.net",
     description: "Additional host names that clients may use; any other `Host` is refused.",
   }),
   allowedOrigins: listening(orNone(webOrigins()), {
-    flag: "allowed-origins",
     example: "https://console.example.net",
     description: "Web origins, besides the service's own, whose pages may connect.",
   }),
   preloadMcp: listening(boolean(), {
-    flag: "preload-mcp",
     defaultText: "false",
     example: "true",
     description:
       "Loads MCP at startup: its first client is answered sooner, for 14 MB more memory.",
   }),
   tlsCert: listening(orNone(absolutePath()), {
-    flag: "tls-cert",
     example: "/etc/cc-executor/cert.pem",
     description:
       "The service's certificate, then its intermediates (PEM); clients then use wss://.",
   }),
   tlsKey: listening(orNone(absolutePath()), {
-    flag: "tls-key",
     example: "/etc/cc-executor/key.pem",
     description: "The key of `--tls-cert` (PEM, not encrypted).",
   }),
   tlsClientCa: listening(orNone(absolutePath()), {
-    flag: "tls-client-ca",
     example: "/etc/cc-executor/clients.pem",
     description: "Authorities (PEM); every client must have a certificate from one of them.",
   }),
   clientCertScopes: listening(scopeList(), {
-    flag: "client-cert-scopes",
     defaultText: "execute,control,read",
     example: "read",
     description: "What clients with such a certificate may do.",
   }),
   maxSessions: listening(count({ min: 1, max: 100_000 }), {
-    flag: "max-sessions",
     bareVariable: "MAX_SESSIONS",
     defaultText: "100",
     description: "WebSocket sessions open at once; further ones are refused with `SESSION_LIMIT`.",
   }),
   maxSessionsPerPrincipal: listening(count({ min: 1, max: 100_000 }), {
-    flag: "max-sessions-per-principal",
     defaultText: "32",
     description: "Sessions one principal without the scope `admin` may have open at once.",
   }),
   maxConnectionsPerAddress: listening(count({ min: 1, max: 100_000 }), {
-    flag: "max-connections-per-address",
     defaultText: "64",
     description: "Sessions one address may have open at once; loopback is not counted.",
   }),
   messagesPerSecond: listening(count({ min: 1, max: 1_000_000 }), {
-    flag: "messages-per-second",
     defaultText: "1000",
     description:
       "Messages per session, and HTTP requests per principal; bursts may be twice as large.",
   }),
   requestTimeoutMs: listening(duration({ min: "4s", max: "4m" }), {
-    flag: "request-timeout",
     defaultText: "30s",
     description: "Time to send a complete HTTP request; slower clients are disconnected.",
   }),
   streamTimeoutMs: listening(duration({ min: "1s", max: "365d" }), {
-    flag: "stream-timeout",
     bareVariable: "STREAM_TIMEOUT",
     defaultText: "5m",
     description:
       "Closes a session that has not answered pings for this long; silence alone is fine.",
   }),
   maxMessageBytes: listening(size({ min: "64k", max: "1G" }), {
-    flag: "max-message-bytes",
     defaultText: "8MiB",
     description: "The largest message or request body a client may send.",
   }),
-}
-
-type TlsSettings = {
-  tlsCert: string | null
-  tlsKey: string | null
-  tlsClientCa: string | null
-}
-
-type TlsProblem = { kind: "incomplete"; source: string; message: string }
-
-/** Settings of TLS that mean nothing without each other; what the files hold is looked at later. */
-export function tlsProblems(config: TlsSettings): TlsProblem[] {
-  const { tlsCert, tlsKey, tlsClientCa } = config
-  const problems: TlsProblem[] = []
-  if (tlsCert !== null && tlsKey === null) {
-    problems.push(
-      incomplete("--tls-cert", "the key is missing: add --tls-key with the certificate's key"),
-    )
-  }
-  if (tlsKey !== null && tlsCert === null) {
-    problems.push(
-      incomplete(
-        "--tls-key",
-        "the certificate is missing: add --tls-cert with the key's certificate",
-      ),
-    )
-  }
-  if (tlsClientCa !== null && tlsCert === null && tlsKey === null) {
-    const why = "client certificates need TLS: add --tls-cert and --tls-key for the service"
-    problems.push(incomplete("--tls-client-ca", why))
-  }
-  return problems
-}
-
-function incomplete(source: string, why: string): TlsProblem {
-  return { kind: "incomplete", source, message: `${source}: ${why}` }
 }
 
 function scopeList(): TextForm<Scope[]> {

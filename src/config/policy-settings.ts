@@ -10,19 +10,16 @@ const execution = settingsIn("Executions")
 /** What may run, and as whom. */
 export const policySettings = {
   allowedCommands: execution(allowedCommands(), {
-    flag: "allowed-commands",
     bareVariable: "ALLOWED_COMMANDS",
     defaultText: "any",
     example: "claude,git,/usr/bin/make",
     description: "The only programs that may run, by name or path; `any` allows all.",
   }),
   policyFile: execution(orNone(absolutePath()), {
-    flag: "policy-file",
     example: "/etc/cc-executor/policy.yaml",
     description: "A file that says what may run, how and where: see docs/policy.md.",
   }),
   runAs: execution(orNone(user), {
-    flag: "run-as",
     example: "agent",
     description:
       "The user that commands run as, if the service is root; `none` is the service's own.",

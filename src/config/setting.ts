@@ -13,8 +13,8 @@ export const settingGroups = [
 
 export type SettingFacts = Omit<TextForm<unknown>, "schema"> & {
   group: (typeof settingGroups)[number]
-  /** Without the dashes; the environment variable's name is made from it. */
-  flag: string
+  /** Without the dashes, where the setting's key does not say it. */
+  flag?: string
   /** The variable's name in the first generation, still honoured. */
   bareVariable: string | null
   defaultText: string
@@ -25,9 +25,9 @@ export type SettingFacts = Omit<TextForm<unknown>, "schema"> & {
 
 export const settingFacts = z.registry<SettingFacts>()
 
-type Described = Pick<SettingFacts, "flag" | "description"> &
+type Described = Pick<SettingFacts, "description"> &
   // Without a default text, it is `none`.
-  Partial<Pick<SettingFacts, "bareVariable" | "defaultText" | "example">>
+  Partial<Pick<SettingFacts, "flag" | "bareVariable" | "defaultText" | "example">>
 
 /** Makes the settings of a group. */
 export function settingsIn(group: SettingFacts["group"]) {

@@ -40,7 +40,6 @@ export const Settings = z.object({
   ...listenSettings,
 
   shell: execution(autoOr(absolutePath()), {
-    flag: "shell",
     defaultText: "auto",
     example: "/bin/bash",
     description:
@@ -48,18 +47,15 @@ export const Settings = z.object({
   }),
   ...policySettings,
   containment: execution(choice(["auto", ...ContainmentMode.options]), {
-    flag: "containment",
     defaultText: "auto",
     example: "cgroup",
     description: "How an execution's processes are tracked; `auto` is cgroup where that works.",
   }),
   maxExecutions: execution(count({ min: 1, max: 100_000 }), {
-    flag: "max-executions",
     defaultText: "64",
     description: "Executions running at once; further ones wait in the queue.",
   }),
   maxQueue: execution(count({ min: 0, max: 1_000_000 }), {
-    flag: "max-queue",
     defaultText: "1000",
     description: "Executions queued at once; further ones are refused with `AT_CAPACITY`.",
   }),
@@ -69,24 +65,20 @@ export const Settings = z.object({
     description: "Stops an execution after this much running time; a request may override it.",
   }),
   idleTimeoutMs: execution(orNone(duration({ min: "1ms", max: year })), {
-    flag: "idle-timeout",
     example: "30m",
     description:
       "Stops an execution after this long without input or output; a request may override it.",
   }),
   graceMs: execution(duration({ min: "0s", max: "1h" }), {
-    flag: "grace",
     defaultText: "5s",
     description: "Time between SIGTERM and SIGKILL when an execution is stopped.",
   }),
   lingerMs: execution(duration({ min: "0s", max: "1d" }), {
-    flag: "linger",
     defaultText: "2s",
     description:
       "Time for processes that a program leaves behind when it exits, before they are stopped.",
   }),
   disconnectLeaseMs: execution(duration({ min: "0s", max: "1d" }), {
-    flag: "disconnect-lease",
     defaultText: "10s",
     description: "Time to reconnect before an execution with `on_disconnect: cancel` is stopped.",
   }),
@@ -97,12 +89,10 @@ export const Settings = z.object({
       "Memory per execution, or per process without cgroups; a request may ask for less.",
   }),
   limitCpus: execution(orNone(decimal({ min: 0.01, max: 4096 })), {
-    flag: "limit-cpus",
     example: "1.5",
     description: "Processors per execution; a request may ask for less; needs cgroups.",
   }),
   limitPids: execution(orNone(count({ min: 1, max: 4_194_304 })), {
-    flag: "limit-pids",
     example: "512",
     description:
       "Processes and threads per execution, or user without cgroups; a request may ask for less.",
@@ -110,23 +100,19 @@ export const Settings = z.object({
 
   // Those of one principal do not bind who has the scope `admin`, as the local user does.
   maxExecutionsPerPrincipal: limit(count({ min: 1, max: 100_000 }), {
-    flag: "max-executions-per-principal",
     defaultText: "16",
     description: "Executions one principal may run at once; further ones wait. Admins are exempt.",
   }),
   maxQueuePerPrincipal: limit(count({ min: 0, max: 1_000_000 }), {
-    flag: "max-queue-per-principal",
     defaultText: "100",
     description:
       "Executions one principal may queue at once, then `AT_CAPACITY`. Admins are exempt.",
   }),
   startsPerMinute: limit(count({ min: 1, max: 1_000_000_000 }), {
-    flag: "starts-per-minute",
     defaultText: "600",
     description: "Starts one principal may request, then `RATE_LIMITED`. Admins are exempt.",
   }),
   retainBytesPerPrincipal: limit(size({ min: "1k", max: petabyte }), {
-    flag: "retain-bytes-per-principal",
     defaultText: "2GiB",
     description: "Room for one principal's transcripts; the oldest are removed. Admins are exempt.",
   }),
@@ -136,32 +122,27 @@ export const Settings = z.object({
     description: "The longest timeout a request may ask for, and the one used if it asks for none.",
   }),
   maxOutputBytes: limit(orNone(size({ min: "1", max: petabyte })), {
-    flag: "max-output-bytes",
     example: "100GiB",
     description:
       "Total output an execution may write, kept or not; beyond it, the execution is stopped.",
   }),
   maxDiskBytes: limit(orNone(size({ min: "1k", max: petabyte })), {
-    flag: "max-disk-bytes",
     example: "50GiB",
     description:
       "Room for all transcripts, live and ended; ended ones are removed, then starts refused.",
   }),
 
   budgetBytes: output(size({ min: "1k", max: petabyte }), {
-    flag: "budget-bytes",
     bareVariable: "MAX_BUFFER_SIZE",
     defaultText: "1GiB",
     description: "Output kept per execution, both streams together.",
   }),
   budgetLines: output(orNone(count({ min: 1, max: 1_000_000_000_000 })), {
-    flag: "budget-lines",
     bareVariable: "MAX_BUFFER_LINES",
     example: "1000000",
     description: "Lines of output kept per execution.",
   }),
   budgetPolicy: output(choice(BudgetPolicy.options), {
-    flag: "budget-policy",
     defaultText: "drop-oldest",
     example: "block",
     description: "At the budget: drop the oldest output and count it, or make the program wait.",
@@ -172,29 +153,24 @@ export const Settings = z.object({
     description: "Output read per second from an execution that has already dropped some.",
   }),
   redactFile: output(orNone(absolutePath()), {
-    flag: "redact-file",
     example: "/etc/cc-executor/redact",
     description: "A file of patterns, one per line, that must not reach the disk; read at startup.",
   }),
 
   stateDir: stateDirSetting,
   retainAgeMs: disk(duration({ min: "0s", max: century }), {
-    flag: "retain-age",
     defaultText: "7d",
     description: "Time the transcript of an ended execution is kept.",
   }),
   retainBytes: disk(size({ min: "0", max: petabyte }), {
-    flag: "retain-bytes",
     defaultText: "10GiB",
     description: "Room for the transcripts of ended executions; beyond it the oldest are removed.",
   }),
   retainRecordsMs: disk(duration({ min: "1d", max: century }), {
-    flag: "retain-records",
     defaultText: "90d",
     description: "Time the record and receipt of an ended execution are kept.",
   }),
   retainKeysMs: disk(duration({ min: "1d", max: year }), {
-    flag: "retain-keys",
     defaultText: "1d",
     example: "7d",
     description: "Time an idempotency key is remembered.",
@@ -213,21 +189,18 @@ export const Settings = z.object({
   }),
 
   logLevel: logs(choice(logLevels, pythonLevels), {
-    flag: "log-level",
     bareVariable: "LOG_LEVEL",
     defaultText: "info",
     example: "debug",
     description: "The lowest level that is logged.",
   }),
   logFormat: logs(choice(["auto", "json", "pretty"]), {
-    flag: "log-format",
     defaultText: "auto",
     example: "json",
     description:
       "JSON, one object per line, or readable text; `auto` is pretty on a terminal only.",
   }),
   logFile: logs(orNone(absolutePath()), {
-    flag: "log-file",
     example: "/var/log/cc-executor/cc-executor.log",
     description: "Logs to this file instead of standard output.",
   }),
@@ -237,7 +210,6 @@ export const Settings = z.object({
     description: "Rotates the log file before it grows beyond this.",
   }),
   logFiles: logs(count({ min: 1, max: 1000 }), {
-    flag: "log-files",
     defaultText: "5",
     description: "Rotated log files kept beside the current one.",
   }),
@@ -247,18 +219,15 @@ export const Settings = z.object({
     description: "Starts a new audit file before the current one grows beyond this.",
   }),
   auditFiles: logs(count({ min: 2, max: 1_000_000 }), {
-    flag: "audit-files",
     defaultText: "64",
     description: "Audit files kept; beyond that, the oldest is removed.",
   }),
 
   shutdownGraceMs: lifetime(duration({ min: "0s", max: "1h" }), {
-    flag: "shutdown-grace",
     defaultText: "8s",
     description: "Time for all executions to stop when the service is asked to end.",
   }),
   exitWhenIdleMs: lifetime(orNone(duration({ min: "1s", max: year })), {
-    flag: "exit-when-idle",
     example: "10m",
     description: "Ends the service after this long without executions or clients.",
   }),
@@ -279,7 +248,13 @@ export const settings: readonly Setting[] = Object.entries(Settings.shape).flatM
   ([key, schema]) => {
     const facts = settingFacts.get(schema)
     if (facts === undefined) return []
-    const variable = variablePrefix + facts.flag.toUpperCase().replaceAll("-", "_")
-    return [{ ...facts, key, flag: `--${facts.flag}`, variable }]
+    const { flag = flagOf(key) } = facts
+    const variable = variablePrefix + flag.toUpperCase().replaceAll("-", "_")
+    return [{ ...facts, key, flag: `--${flag}`, variable }]
   },
 )
+
+/** `retainAgeMs` is `retain-age`: who gives a duration says its unit. */
+function flagOf(key: string): string {
+  return key.replace(/Ms$/, "").replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}

@@ -6,7 +6,6 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 const form = absolutePath()
 const facts = {
-  flag: "state-dir",
   defaultText: "~/.local/state/cc-executor",
   example: "/var/lib/cc-executor",
   description: "Journal, transcripts, key, unix socket; the default respects `$XDG_STATE_HOME`.",

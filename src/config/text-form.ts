@@ -30,20 +30,18 @@ export function textForm<Value>(
 }
 
 export function orNone<Value>(form: TextForm<Value>): TextForm<Value | null> {
-  const read = (text: string) => {
-    if (text.toLowerCase() === "none") return null
-    const value = form.schema.safeParse(text)
-    return value.success ? value.data : undefined
-  }
-  return textForm(form.placeholder, `${form.allowed}, or none`, read, form.notation)
+  const allowed = `${form.allowed}, or none`
+  return textForm(form.placeholder, allowed, wordOr("none", form), form.notation)
 }
 
 export function autoOr<Value>(form: TextForm<Value>): TextForm<Value | null> {
-  return textForm(`<auto|${form.placeholder.slice(1)}`, `auto, or ${form.allowed}`, (text) => {
-    if (text.toLowerCase() === "auto") return null
-    const value = form.schema.safeParse(text)
-    return value.success ? value.data : undefined
-  })
+  const placeholder = `<auto|${form.placeholder.slice(1)}`
+  return textForm(placeholder, `auto, or ${form.allowed}`, wordOr("auto", form))
+}
+
+function wordOr<Value>(word: string, form: TextForm<Value>) {
+  return (text: string): Value | null | undefined =>
+    text.toLowerCase() === word ? null : form.schema.safeParse(text).data
 }
 
 type Range = { min: string; max: string }
@@ -111,17 +109,20 @@ function within(
   }
 }
 
-export function count(range: { min: number; max: number }): TextForm<number> {
-  return textForm("<number>", `a whole number from ${range.min} to ${range.max}`, (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= range.min && value <= range.max ? value : undefined
-  })
+type NumberRange = { min: number; max: number }
+
+export function count(range: NumberRange): TextForm<number> {
+  return numberForm("a whole number", /^\d{1,15}$/, range)
 }
 
-export function decimal(range: { min: number; max: number }): TextForm<number> {
-  return textForm("<number>", `a number from ${range.min} to ${range.max}`, (text) => {
-    const value = /^\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
-    return value >= range.min && value <= range.max ? value : undefined
+export function decimal(range: NumberRange): TextForm<number> {
+  return numberForm("a number", /^\d{1,15}(\.\d+)?$/, range)
+}
+
+function numberForm(what: string, pattern: RegExp, { min, max }: NumberRange): TextForm<number> {
+  return textForm("<number>", `${what} from ${min} to ${max}`, (text) => {
+    const value = pattern.test(text) ? Number(text) : Number.NaN
+    return value >= min && value <= max ? value : undefined
   })
 }
 

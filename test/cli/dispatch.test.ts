@@ -21,7 +21,7 @@ describe.each(commands.map((entry) => [entry.name, entry] as const))(
 
     test("has examples that its own options understand", async () => {
       const { help } = await entry.load()
-      for (const { command } of help.examples) {
+      for (const command of Object.values(help.examples)) {
         const words = new RegExp(`cc-executor ${name}(?: (.*?))?(?: (?:&&|[|<>]) .*|\\))?$`).exec(
           command,
         )

@@ -1,5 +1,5 @@
 import type { ExecutionView } from "../../protocol/execution-view.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
@@ -8,18 +8,11 @@ import { ownFailure } from "../exit-code.ts"
 import { type FollowOptions, follow } from "../terminal/follow.ts"
 
 const options = {
-  from: {
-    type: "string",
-    value: "CURSOR",
-    about: "start (default), tail for new output only, or a `next` cursor",
-  },
-  observe: {
-    type: "boolean",
-    about: "only watch: Ctrl-C detaches, and the command never waits for this reader",
-  },
-  interactive: { type: "boolean", short: "i", about: "forward standard input" },
+  from: option("CURSOR", "start (default), tail for new output only, or a `next` cursor"),
+  observe: flag("only watch: Ctrl-C detaches, and the command never waits for this reader"),
+  interactive: flag("forward standard input", { short: "i" }),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 export const attachCommand = command({
   usage: ["attach [OPTIONS] ID"],
@@ -28,30 +21,23 @@ Shows everything the execution has written and follows it until it ends; then ex
 would have. Ctrl-C cancels the execution, a second Ctrl-C detaches. If the execution has a
 terminal, every key goes to it, and Ctrl-P Ctrl-Q detaches.`,
   options,
-  examples: [
-    { about: "come back to an execution", command: "cc-executor attach 7kq2mfa4" },
-    {
-      about: "watch new output without affecting it",
-      command: "cc-executor attach --observe --from tail 7kq2mfa4",
-    },
-  ],
+  examples: {
+    "come back to an execution": "cc-executor attach 7kq2mfa4",
+    "watch new output without affecting it": "cc-executor attach --observe --from tail 7kq2mfa4",
+  },
   operands: { atLeast: 1, atMost: 1, what: "The execution id" },
   failureExitCode: ownFailure,
-  run: attach,
+  async run(context, { values, operands: [id = ""] }) {
+    await using reached = await reach(context, values, "with-journal")
+    const view = await reached.client.call("status", { execution_id: id })
+    const execution = await reached.client.attach(view.execution_id, {
+      from: values.from ?? "start",
+      role: values.observe === true ? "observer" : "driver",
+      encoding: "binary",
+    })
+    return await follow(context, execution, followOptions(context, values, view))
+  },
 })
-
-async function attach(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values, operands } = args
-  const [id = ""] = operands
-  await using reached = await reach(context, values, "with-journal")
-  const view = await reached.client.call("status", { execution_id: id })
-  const execution = await reached.client.attach(view.execution_id, {
-    from: values.from ?? "start",
-    role: values.observe === true ? "observer" : "driver",
-    encoding: "binary",
-  })
-  return await follow(context, execution, followOptions(context, values, view))
-}
 
 function followOptions(
   context: Context,

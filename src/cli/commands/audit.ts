@@ -10,7 +10,7 @@ import {
   type TrailPosition,
 } from "../../service/audit/read-audit.ts"
 import { type AuditVerdict, verifyAudit } from "../../service/audit/verify-audit.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
 import type { Context } from "../context.ts"
@@ -22,19 +22,15 @@ const defaultLines = 50
 const lookAgainMs = 200
 
 const options = {
-  lines: { type: "string", short: "n", value: "N", about: "the newest N (default 50)" },
-  all: { type: "boolean", about: "every line" },
-  since: { type: "string", value: "TIME", about: "since then: 10m ago, or a date" },
-  follow: { type: "boolean", short: "f", about: "keep printing new lines" },
-  verify: { type: "boolean", about: "check that no line was changed, removed or inserted" },
-  head: {
-    type: "string",
-    value: "NUMBER:HASH",
-    about: "check that the trail contains this earlier head",
-  },
-  json: { type: "boolean", about: "the raw lines; with --verify, one JSON document" },
+  lines: option("N", "the newest N (default 50)", { short: "n" }),
+  all: flag("every line"),
+  since: option("TIME", "since then: 10m ago, or a date"),
+  follow: flag("keep printing new lines", { short: "f" }),
+  verify: flag("check that no line was changed, removed or inserted"),
+  head: option("NUMBER:HASH", "check that the trail contains this earlier head"),
+  json: flag("the raw lines; with --verify, one JSON document"),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 type AuditValues = Arguments<typeof options>["values"]
 
@@ -45,40 +41,34 @@ Reads the files of the local state directory, whether or not a service is runnin
 earlier head can show that lines were cut off at the end: keep the one that --verify prints
 somewhere else.`,
   options,
-  examples: [
-    { about: "recent requests, and who made them", command: "cc-executor audit" },
-    {
-      about: "everything in the last hour, as JSON",
-      command: "cc-executor audit --since 1h --json",
-    },
-    { about: "new requests as they come", command: "cc-executor audit -n 0 --follow" },
-    { about: "check for tampering", command: "cc-executor audit --verify" },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
-  run: audit,
-})
-
-async function audit(context: Context, { values }: Arguments<typeof options>): Promise<number> {
-  const address = addressOf(context, values)
-  if (address.kind === "remote") {
-    throw new UsageFailure(
-      "The audit trail can only be read on the machine of the service: leave out --url.",
-    )
-  }
-  const { audit: directory } = address.paths
-  try {
-    if (values.verify === true || values.head !== undefined) {
-      return await verify(context, values, directory)
+  examples: {
+    "recent requests, and who made them": "cc-executor audit",
+    "everything in the last hour, as JSON": "cc-executor audit --since 1h --json",
+    "new requests as they come": "cc-executor audit -n 0 --follow",
+    "check for tampering": "cc-executor audit --verify",
+  },
+  async run(context, { values }) {
+    const address = addressOf(context, values)
+    if (address.kind === "remote") {
+      throw new UsageFailure(
+        "The audit trail can only be read on the machine of the service: leave out --url.",
+      )
     }
-    if (values.follow === true) return await follow(context, values, directory)
-    await show(context, values, chosenLines(context, values, directory, endOfTrail(directory)))
-    return 0
-  } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === null) throw error
-    throw new CommandFailure(`The audit trail in ${directory} cannot be read (${errno}).`)
-  }
-}
+    const { audit: directory } = address.paths
+    try {
+      if (values.verify === true || values.head !== undefined) {
+        return await verify(context, values, directory)
+      }
+      if (values.follow === true) return await follow(context, values, directory)
+      await show(context, values, chosenLines(context, values, directory, endOfTrail(directory)))
+      return 0
+    } catch (error) {
+      const errno = errnoOf(error)
+      if (errno === null) throw error
+      throw new CommandFailure(`The audit trail in ${directory} cannot be read (${errno}).`)
+    }
+  },
+})
 
 function chosenLines(
   context: Context,

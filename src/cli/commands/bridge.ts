@@ -13,7 +13,7 @@ import type { LogDestination } from "../../log/destination.ts"
 import { createLogger, type Logger } from "../../log/log.ts"
 import { openRotatingFile } from "../../log/rotating-file.ts"
 import { standardOutput } from "../../log/standard-output.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, option } from "../arguments.ts"
 import { checkExposure, type ListenChoice, readListen } from "../bridge/listen.ts"
 import { readTarget } from "../bridge/target.ts"
 import { command } from "../command.ts"
@@ -21,60 +21,33 @@ import { fileToken } from "../connect/bearer-token.ts"
 import { clientTlsOptions } from "../connect/client-tls.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
-import { endingSignals } from "../terminal/interrupts.ts"
+import { untilTold } from "../terminal/interrupts.ts"
 import { countOption, durationOption, sizeOption } from "../time.ts"
 
 const options = {
-  listen: {
-    type: "string",
-    value: "PLACE",
-    about: "stdio, ws[:PORT], http[:PORT], or a URL with an address and a path [stdio]",
-  },
-  to: { type: "string", value: "TARGET", about: 'ws(s)://…, http(s)://…, or "stdio: COMMAND"' },
-  "token-file": {
-    type: "string",
-    value: "FILE",
-    about: "the target's token (default $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE)",
-  },
+  listen: option(
+    "PLACE",
+    "stdio, ws[:PORT], http[:PORT], or a URL with an address and a path [stdio]",
+  ),
+  to: option("TARGET", 'ws(s)://…, http(s)://…, or "stdio: COMMAND"'),
+  "token-file": option(
+    "FILE",
+    "the target's token (default $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE)",
+  ),
   ...clientTlsOptions,
-  "client-token-file": {
-    type: "string",
-    value: "FILE",
-    about: "a file with the token that clients other than this user must send",
-  },
-  "retry-for": {
-    type: "string",
-    value: "TIME",
-    about: "how long to retry transient failures [10s]",
-  },
-  "circuit-failures": {
-    type: "string",
-    value: "COUNT",
-    about: "consecutive failures that open the circuit [10]",
-  },
-  "circuit-wait": { type: "string", value: "TIME", about: "how long it stays open [10s]" },
-  "idle-timeout": {
-    type: "string",
-    value: "TIME",
-    about: "how long an unused connection to the target is kept [5m]",
-  },
-  "max-connections": {
-    type: "string",
-    value: "COUNT",
-    about: "concurrent clients, or copies of a command [128, 32]",
-  },
-  "max-message-bytes": { type: "string", value: "SIZE", about: "the largest message [16MiB]" },
-  "log-file": {
-    type: "string",
-    value: "FILE",
-    about: "log to this file instead of standard error",
-  },
-  "log-level": {
-    type: "string",
-    value: "LEVEL",
-    about: "debug, info, warn, error or silent [info]",
-  },
-} as const satisfies OptionTable
+  "client-token-file": option(
+    "FILE",
+    "a file with the token that clients other than this user must send",
+  ),
+  "retry-for": option("TIME", "how long to retry transient failures [10s]"),
+  "circuit-failures": option("COUNT", "consecutive failures that open the circuit [10]"),
+  "circuit-wait": option("TIME", "how long it stays open [10s]"),
+  "idle-timeout": option("TIME", "how long an unused connection to the target is kept [5m]"),
+  "max-connections": option("COUNT", "concurrent clients, or copies of a command [128, 32]"),
+  "max-message-bytes": option("SIZE", "the largest message [16MiB]"),
+  "log-file": option("FILE", "log to this file instead of standard error"),
+  "log-level": option("LEVEL", "debug, info, warn, error or silent [info]"),
+}
 
 type Values = Arguments<typeof options>["values"]
 
@@ -90,21 +63,15 @@ Messages pass unchanged. Transient failures are retried, but a call that may alr
 carried out is not repeated if its tool says that repeating is unsafe. By default it listens on
 this machine only, for this user only. See docs/bridge.md.`,
   options,
-  examples: [
-    {
-      about: "a remote server, for a client that starts its servers as programs",
-      command: "cc-executor bridge --to https://mcp.example.net/mcp --token-file ~/.mcp-token",
-    },
-    {
-      about: "a server that is a program, for clients that speak HTTP",
-      command: "cc-executor bridge --listen http:8004 -- npx some-mcp-server --verbose",
-    },
-    {
-      about: "a server over HTTP for clients that speak WebSocket",
-      command: "cc-executor bridge --listen ws --to http://127.0.0.1:3000/mcp",
-    },
-  ],
-  operands: { atLeast: 0, atMost: Number.POSITIVE_INFINITY, what: "" },
+  examples: {
+    "a remote server, for a client that starts its servers as programs":
+      "cc-executor bridge --to https://mcp.example.net/mcp --token-file ~/.mcp-token",
+    "a server that is a program, for clients that speak HTTP":
+      "cc-executor bridge --listen http:8004 -- npx some-mcp-server --verbose",
+    "a server over HTTP for clients that speak WebSocket":
+      "cc-executor bridge --listen ws --to http://127.0.0.1:3000/mcp",
+  },
+  operands: { atLeast: 0, what: "" },
   passThrough: true,
   async run(context, { values, operands }) {
     const listen = readListen(values.listen ?? "stdio")
@@ -198,13 +165,6 @@ async function listenUntil(
   }
   await aborted(signal)
   await listening.close()
-}
-
-function untilTold({ signals }: Context): Disposable & { signal: AbortSignal } {
-  const over = new AbortController()
-  const stack = new DisposableStack()
-  for (const name of endingSignals) stack.use(signals.on(name, () => over.abort()))
-  return { signal: over.signal, [Symbol.dispose]: () => stack.dispose() }
 }
 
 function paceOf(values: Values) {

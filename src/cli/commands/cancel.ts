@@ -1,36 +1,21 @@
 import { shortId } from "../../execution/id.ts"
 import type { ResultOf } from "../../protocol/methods.ts"
-import { command } from "../command.ts"
-import { addressOptions } from "../connect/address.ts"
-import { reach } from "../connect/reach.ts"
-import { eachExecution } from "../executions/each-execution.ts"
+import { eachExecutionCommand } from "../executions/each-execution.ts"
 import { survivorsNotice } from "../executions/execution-text.ts"
-import { spin } from "../terminal/spinner.ts"
 import { durationText } from "../time.ts"
 
-const spinnerAfterMs = 300
-
-export const cancelCommand = command({
+export const cancelCommand = eachExecutionCommand({
   usage: ["cancel [OPTIONS] ID…"],
   about: `\
 Sends SIGTERM to every process of the execution, and SIGKILL to those that do not end in time.
 Returns when none is left, and says how they ended.`,
-  options: addressOptions,
-  examples: [
-    { about: "stop an execution", command: "cc-executor cancel 7kq2mfa4" },
-    {
-      about: "stop everything that is running",
-      command: "cc-executor ps -q | xargs cc-executor cancel",
-    },
-  ],
-  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The execution id" },
-  async run(context, { values, operands }) {
-    await using reached = await reach(context, values, "with-journal")
-    await using _spinner = spin(context, "canceling…", spinnerAfterMs)
-    return await eachExecution(context, reached.client, operands, async (client, id) =>
-      canceledText(await client.call("control", { type: "CANCEL", execution_id: id })),
-    )
+  examples: {
+    "stop an execution": "cc-executor cancel 7kq2mfa4",
+    "stop everything that is running": "cc-executor ps -q | xargs cc-executor cancel",
   },
+  spinner: "canceling…",
+  work: async (client, id) =>
+    canceledText(await client.call("control", { type: "CANCEL", execution_id: id })),
 })
 
 function canceledText(result: ResultOf<"control">): string {

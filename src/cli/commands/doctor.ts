@@ -1,6 +1,6 @@
-import type { OptionTable } from "../arguments.ts"
+import { flag } from "../arguments.ts"
 import { command } from "../command.ts"
-import { statePaths } from "../connect/address.ts"
+import { stateDirOption, statePaths } from "../connect/address.ts"
 import { examineDirectory } from "../doctor/examine-directory.ts"
 import { examineMachine } from "../doctor/examine-machine.ts"
 import { examineProgram } from "../doctor/examine-program.ts"
@@ -8,20 +8,17 @@ import { examineRemote } from "../doctor/examine-remote.ts"
 import { findingLines } from "../doctor/finding.ts"
 import { coloursFor } from "../terminal/colours.ts"
 
-const options = {
-  json: { type: "boolean", about: "one JSON document" },
-  "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
-} as const satisfies OptionTable
-
 export const doctorCommand = command({
   usage: ["doctor [OPTIONS]"],
   about: "Exits with 1 if something keeps the service from working. Starts nothing.",
-  options,
-  examples: [
-    { about: "check everything", command: "cc-executor doctor" },
-    { about: "for a bug report", command: "cc-executor doctor --json" },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
+  options: {
+    json: flag("one JSON document"),
+    ...stateDirOption,
+  },
+  examples: {
+    "check everything": "cc-executor doctor",
+    "for a bug report": "cc-executor doctor --json",
+  },
   async run(context, { values }) {
     const paths = statePaths(context, values["state-dir"])
     const findings = [

@@ -1,4 +1,4 @@
-import type { OptionTable } from "../arguments.ts"
+import { option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
 import {
@@ -12,22 +12,19 @@ import { refusalOf } from "../connect/remote-failure.ts"
 import { asSentence, CommandFailure } from "../failure.ts"
 import { durationOption } from "../time.ts"
 
-const options = {
-  timeout: { type: "string", value: "TIME", about: "how long an answer may take (default 3s)" },
-  ...addressOptions,
-} as const satisfies OptionTable
-
 export const healthcheckCommand = command({
   usage: ["healthcheck [OPTIONS]"],
   about: `\
 Exits with 0 if the service is healthy, otherwise with 1, saying what is wrong and what to do. A
 service that is merely full counts as healthy. Starts nothing. Made for containers.`,
-  options,
-  examples: [
-    { about: "the service of this user or container", command: "cc-executor healthcheck" },
-    { about: "another service", command: "cc-executor healthcheck --url http://127.0.0.1:8003" },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
+  options: {
+    timeout: option("TIME", "how long an answer may take (default 3s)"),
+    ...addressOptions,
+  },
+  examples: {
+    "the service of this user or container": "cc-executor healthcheck",
+    "another service": "cc-executor healthcheck --url http://127.0.0.1:8003",
+  },
   async run(context, { values }) {
     const address = addressOf(context, values)
     const timeoutMs = durationOption("--timeout", values.timeout ?? "3s")

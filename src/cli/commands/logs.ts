@@ -1,82 +1,57 @@
 import { StreamName } from "../../execution/record.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
-import type { Context } from "../context.ts"
 import { UsageFailure } from "../failure.ts"
-import { lastLines } from "../logs/last-lines.ts"
-import { followedOutput, pastOutput } from "../logs/log-chunk.ts"
+import { followedOutput, lastLines, pastOutput } from "../logs/log-chunk.ts"
 import { LogPrinter } from "../logs/log-printer.ts"
 import { countOption, timeOption } from "../time.ts"
-
-const options = {
-  follow: { type: "boolean", short: "f", about: "follow until the execution ends" },
-  tail: { type: "string", short: "n", value: "N", about: "only the last N lines" },
-  since: { type: "string", value: "TIME", about: "only since then: 10m, or a date and time" },
-  stream: {
-    type: "string",
-    value: "NAME",
-    choices: StreamName.options,
-    about: "only stdout, or only stderr",
-  },
-  timestamps: { type: "boolean", short: "t", about: "show when each line was written" },
-  ...addressOptions,
-} as const satisfies OptionTable
-
-type LogsValues = Arguments<typeof options>["values"]
 
 export const logsCommand = command({
   usage: ["logs [OPTIONS] ID"],
   about: "Prints the command's stdout to stdout and its stderr to stderr, unchanged.",
-  options,
-  examples: [
-    {
-      about: "the last lines, then new output",
-      command: "cc-executor logs -f --tail 20 7kq2mfa4",
-    },
-    {
-      about: "only the errors of the last ten minutes",
-      command: "cc-executor logs --since 10m --stream stderr 7kq2mfa4",
-    },
-  ],
+  options: {
+    follow: flag("follow until the execution ends", { short: "f" }),
+    tail: option("N", "only the last N lines", { short: "n" }),
+    since: option("TIME", "only since then: 10m, or a date and time"),
+    stream: option("NAME", "only stdout, or only stderr", { choices: StreamName.options }),
+    timestamps: flag("show when each line was written", { short: "t" }),
+    ...addressOptions,
+  },
+  examples: {
+    "the last lines, then new output": "cc-executor logs -f --tail 20 7kq2mfa4",
+    "only the errors of the last ten minutes":
+      "cc-executor logs --since 10m --stream stderr 7kq2mfa4",
+  },
   operands: { atLeast: 1, atMost: 1, what: "The execution id" },
-  run: logs,
+  async run(context, { values, operands: [id = ""] }) {
+    const stream = streamOf(values.stream)
+    const since =
+      values.since === undefined ? null : timeOption("--since", values.since, context.now())
+    const tail = values.tail === undefined ? null : countOption("--tail", values.tail)
+    await using reached = await reach(context, values, "with-journal")
+    const { client } = reached
+    const view = await client.call("status", { execution_id: id })
+    const { timestamps = false } = values
+    const printer = new LogPrinter(context, { stream, since, timestamps })
+
+    let from = fromOf(since, stream === null ? tail : null)
+    if (tail !== null && stream !== null) {
+      // The service counts the lines of both streams together; those of one are counted here.
+      const past = await lastLines(pastOutput(client, view, from), stream, tail, from)
+      for (const chunk of past.chunks) await printer.print(chunk)
+      if (values.follow !== true) return 0
+      from = past.next
+    }
+    const events =
+      values.follow === true
+        ? followedOutput(client, view.execution_id, from)
+        : pastOutput(client, view, from)
+    for await (const event of events) await printer.print(event)
+    return 0
+  },
 })
-
-async function logs(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values, operands } = args
-  const [id = ""] = operands
-  const { stream, since, tail } = readValues(context, values)
-  await using reached = await reach(context, values, "with-journal")
-  const { client } = reached
-  const view = await client.call("status", { execution_id: id })
-  const printer = new LogPrinter(context, { stream, since, timestamps: values.timestamps === true })
-
-  let from = fromOf(since, stream === null ? tail : null)
-  if (tail !== null && stream !== null) {
-    // The service counts the lines of both streams together; those of one are counted here.
-    const past = await lastLines(pastOutput(client, view, from), stream, tail, from)
-    for (const chunk of past.chunks) await printer.print(chunk)
-    if (values.follow !== true) return 0
-    from = past.next
-  }
-  const events =
-    values.follow === true
-      ? followedOutput(client, view.execution_id, from)
-      : pastOutput(client, view, from)
-  for await (const event of events) await printer.print(event)
-  return 0
-}
-
-function readValues(context: Context, values: LogsValues) {
-  const { tail, since } = values
-  return {
-    stream: streamOf(values.stream),
-    since: since === undefined ? null : timeOption("--since", since, context.now()),
-    tail: tail === undefined ? null : countOption("--tail", tail),
-  }
-}
 
 function fromOf(since: Date | null, tail: number | null): string {
   if (tail !== null) return `tail:${tail}`

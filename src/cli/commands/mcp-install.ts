@@ -1,10 +1,11 @@
+import { existsSync } from "node:fs"
 import { suggest } from "../../lib/suggest.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import type { Context } from "../context.ts"
+import { quoted } from "../executions/execution-text.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
-import { clientTable } from "../mcp-install/client-table.ts"
 import { type McpClient, mcpClients, type Scope, scopes } from "../mcp-install/clients.ts"
 import { readConfigFile, writeConfigFile } from "../mcp-install/config-file.ts"
 import {
@@ -16,32 +17,22 @@ import {
 import { jsonDocument, mergeJson } from "../mcp-install/merge-json.ts"
 import { mergeToml, tomlDocument } from "../mcp-install/merge-toml.ts"
 import { type Merged, tokenVariable, type Wanted } from "../mcp-install/server-entry.ts"
+import { coloursFor } from "../terminal/colours.ts"
+import { renderTable } from "../terminal/table.ts"
 
 const defaultName = "cc-executor"
 
 const options = {
-  write: { type: "boolean", about: "write to the client's file instead of showing the entry" },
-  force: { type: "boolean", about: "with --write: replace an existing entry of that name" },
-  list: { type: "boolean", about: "list the clients, and which of them are used here" },
-  scope: {
-    type: "string",
-    value: "SCOPE",
-    choices: scopes,
-    about: "user (default) or project",
-  },
-  transport: {
-    type: "string",
-    value: "KIND",
+  write: flag("write to the client's file instead of showing the entry"),
+  force: flag("with --write: replace an existing entry of that name"),
+  list: flag("list the clients, and which of them are used here"),
+  scope: option("SCOPE", "user (default) or project", { choices: scopes }),
+  transport: option("KIND", "stdio (default), http or ws, if the client supports it", {
     choices: transports,
-    about: "stdio (default), http or ws, if the client supports it",
-  },
-  name: {
-    type: "string",
-    value: "NAME",
-    about: `the server's name in the client (${defaultName})`,
-  },
+  }),
+  name: option("NAME", `the server's name in the client (${defaultName})`),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 type InstallValues = Arguments<typeof options>["values"]
 
@@ -55,33 +46,41 @@ connects to the one given with --url. With http and ws the client itself connect
 service. A token is never shown or written: the client reads it from $${tokenVariable}, or
 cc-executor from its --token-file.`,
   options,
-  examples: [
-    { about: "show what Claude Code needs", command: "cc-executor mcp install claude-code" },
-    { about: "write it for Cursor", command: "cc-executor mcp install cursor --write" },
-    {
-      about: "a service on another machine",
-      command: "cc-executor mcp install zed --url wss://host:8003 --token-file /home/me/ci.token",
-    },
-  ],
+  examples: {
+    "show what Claude Code needs": "cc-executor mcp install claude-code",
+    "write it for Cursor": "cc-executor mcp install cursor --write",
+    "a service on another machine":
+      "cc-executor mcp install zed --url wss://host:8003 --token-file /home/me/ci.token",
+  },
   operands: { atLeast: 0, atMost: 1, what: "" },
-  run: install,
+  async run(context, { values, operands: [name] }) {
+    if (name === undefined || values.list === true) {
+      await context.stdout.write(`${clientTable(context).join("\n")}\n`)
+      return 0
+    }
+    const setUp = setUpOf(context, clientNamed(name), values)
+    if (values.write === true) return write(context, setUp, values)
+    if (values.force === true) throw new UsageFailure("--force needs --write.")
+    return show(context, setUp)
+  },
 })
 
-async function install(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values, operands } = args
-  const [name] = operands
-  if (name === undefined || values.list === true) {
-    await context.stdout.write(`${clientTable(context, mcpClients).join("\n")}\n`)
-    return 0
-  }
-  const client = clientNamed(name)
-  const scope = scopeOf(client, values.scope ?? "user")
-  const transport = transportOf(client, values.transport ?? "stdio")
-  const connection = connectionOf(context, transport, values)
-  const setUp = setUpOf(context, client, scope, connection, nameOf(values))
-  if (values.write === true) return write(context, setUp, values)
-  if (values.force === true) throw new UsageFailure("--force needs --write.")
-  return show(context, setUp)
+const columns = ["CLIENT", "HERE", "TRANSPORTS", "SCOPES", "FILE"]
+
+/** What can be set up, and what seems to be in use here. */
+function clientTable(context: Context): string[] {
+  const colours = coloursFor(context.stdout, context.env)
+  const rows = mcpClients.map((client) => {
+    const isHere = client.traces.some((path) => existsSync(path(context)))
+    return [
+      { text: client.name, paint: colours.cyan },
+      { text: isHere ? "yes" : "no", paint: isHere ? colours.green : colours.dim },
+      { text: client.transports.join(",") },
+      { text: Object.keys(client.files).join(",") },
+      { text: client.files.user(context) },
+    ]
+  })
+  return renderTable(columns, rows, context.stdout.width())
 }
 
 function clientNamed(name: string): McpClient {
@@ -129,13 +128,11 @@ type SetUp = {
   wanted: Wanted
 }
 
-function setUpOf(
-  context: Context,
-  client: McpClient,
-  scope: Scope,
-  connection: Connection,
-  name: string,
-): SetUp {
+function setUpOf(context: Context, client: McpClient, values: InstallValues): SetUp {
+  const scope = scopeOf(client, values.scope ?? "user")
+  const transport = transportOf(client, values.transport ?? "stdio")
+  const connection = connectionOf(context, transport, values)
+  const name = nameOf(values)
   const { token, root, inputs = [] } = client
   const { needsVariable } = connection
   if (needsVariable && token === null) throw noVariables(client, connection)
@@ -169,7 +166,7 @@ async function show(context: Context, setUp: SetUp): Promise<number> {
 /** Claude Code can be told to write its file itself. */
 function ownCommand({ client, scope, wanted }: SetUp): string[] {
   if (client.name !== "claude-code") return []
-  const json = shellWord(JSON.stringify(wanted.entry))
+  const json = quoted(JSON.stringify(wanted.entry))
   return [`Or run: claude mcp add-json --scope ${scope} ${wanted.name} ${json}`]
 }
 
@@ -230,10 +227,4 @@ function notes({ client, scope, connection }: SetUp): string[] {
       : []),
     ...client.next(connection, scope),
   ]
-}
-
-/** A word that a POSIX shell takes as it is. */
-function shellWord(text: string): string {
-  if (/^[\w./:@%+=-]+$/.test(text)) return text
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

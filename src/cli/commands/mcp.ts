@@ -14,9 +14,9 @@ import { callerDefaultsMeta } from "../../protocol/mcp-meta-keys.ts"
 import { command } from "../command.ts"
 import { type Address, addressOf, addressOptions, type RemoteAddress } from "../connect/address.ts"
 import { localServiceLink } from "../connect/local-service-link.ts"
+import { callersEnvironment } from "../connect/service-environment.ts"
 import type { Context } from "../context.ts"
-import { callersEnvironment } from "../executions/callers-environment.ts"
-import { endingSignals } from "../terminal/interrupts.ts"
+import { untilTold } from "../terminal/interrupts.ts"
 
 export const mcpCommand = command({
   usage: ["mcp [OPTIONS]"],
@@ -26,18 +26,11 @@ connects to the local service, starting one if necessary, or to the remote one g
 Executions belong to the service and continue when the client leaves. If the service's gateway
 restarts, unanswered requests are repeated, and nothing is started twice.`,
   options: addressOptions,
-  examples: [
-    {
-      about: "register it with Claude Code",
-      command: "claude mcp add executor -- cc-executor mcp",
-    },
-    {
-      about: "a service on another machine",
-      command:
-        "cc-executor mcp --url wss://executor.example.net:8003 --token-file ~/.executor-token",
-    },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
+  examples: {
+    "register it with Claude Code": "claude mcp add executor -- cc-executor mcp",
+    "a service on another machine":
+      "cc-executor mcp --url wss://executor.example.net:8003 --token-file ~/.executor-token",
+  },
   async run(context, { values }) {
     const address = addressOf(context, values)
     if (address.kind === "remote") address.token?.read() // what is wrong with it is told at once
@@ -54,11 +47,7 @@ const graceMs = 1_500
 const limits = targetLimits(standardMessageBytes)
 
 async function serveMcp(context: Context, address: Address): Promise<void> {
-  const over = new AbortController()
-  using listening = new DisposableStack()
-  for (const signal of endingSignals) {
-    listening.use(context.signals.on(signal, () => over.abort()))
-  }
+  using over = untilTold(context)
   const log = peoplesLog(context)
   const settings: TargetSettings = {
     retry,

@@ -3,9 +3,11 @@ import { loadConfig } from "../../config/config.ts"
 import {
   type Arguments,
   asksForHelp,
+  flag,
   helpOption,
-  type OptionTable,
+  option,
   readArguments,
+  repeatable,
 } from "../arguments.ts"
 import type { Command } from "../command.ts"
 import type { Context } from "../context.ts"
@@ -14,24 +16,15 @@ import { asSentence, CommandFailure, UsageFailure } from "../failure.ts"
 import { decisionLines } from "../policy-decision.ts"
 
 const options = {
-  "policy-file": { type: "string", value: "FILE", about: "the policy file, as for `serve`" },
-  "allowed-commands": { type: "string", value: "LIST", about: "the allow-list, as for `serve`" },
-  "run-as": {
-    type: "string",
-    value: "USER",
-    about: "the user that commands run as, as for `serve`",
-  },
-  cwd: { type: "string", value: "DIR", about: "the working directory" },
-  env: {
-    type: "string",
-    multiple: true,
-    value: "NAME=VALUE",
-    about: "a variable that the request sets",
-  },
-  command: { type: "string", value: "LINE", about: "a command line, as clients send it" },
-  shell: { type: "string", value: "LINE", about: "a command line for the shell" },
-  json: { type: "boolean", about: "one JSON document" },
-} as const satisfies OptionTable
+  "policy-file": option("FILE", "the policy file, as for `serve`"),
+  "allowed-commands": option("LIST", "the allow-list, as for `serve`"),
+  "run-as": option("USER", "the user that commands run as, as for `serve`"),
+  cwd: option("DIR", "the working directory"),
+  env: repeatable("NAME=VALUE", "a variable that the request sets"),
+  command: option("LINE", "a command line, as clients send it"),
+  shell: option("LINE", "a command line for the shell"),
+  json: flag("one JSON document"),
+}
 
 type Values = Arguments<typeof options>["values"]
 
@@ -46,16 +39,12 @@ Shows whether the service would run a command and, if not, why. Nothing is run a
 needed. Settings come from the options and the environment, as for \`serve\`; PATH and the rest of
 the environment are those of this shell. Exits with 0 if it is allowed, 1 if it is refused.`,
     options: { ...options, ...helpOption },
-    examples: [
-      {
-        about: "may git push run?",
-        command: "cc-executor policy check --policy-file /etc/cc-executor/policy.yaml -- git push",
-      },
-      {
-        about: "check a client's command line",
-        command: "cc-executor policy check --allowed-commands echo --command 'echo hi; id'",
-      },
-    ],
+    examples: {
+      "may git push run?":
+        "cc-executor policy check --policy-file /etc/cc-executor/policy.yaml -- git push",
+      "check a client's command line":
+        "cc-executor policy check --allowed-commands echo --command 'echo hi; id'",
+    },
   },
   failureExitCode: cannotTell,
   asksForHelp: (argv) => asksForHelp(afterCheck(argv), { ...options, ...helpOption }, true),

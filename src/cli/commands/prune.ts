@@ -1,5 +1,5 @@
 import type { ExecutionView } from "../../protocol/execution-view.ts"
-import { type Arguments, type OptionTable, readPairs } from "../arguments.ts"
+import { type Arguments, flag, option, readPairs, repeatable } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
 import { type Reached, tryReach } from "../connect/reach.ts"
@@ -9,22 +9,12 @@ import { CommandFailure, UsageFailure } from "../failure.ts"
 import { ageText, durationOption, sizeText } from "../time.ts"
 
 const options = {
-  "older-than": {
-    type: "string",
-    value: "TIME",
-    about: "only those that ended this long ago (default 1d)",
-  },
-  all: { type: "boolean", short: "a", about: "all of them, however recently they ended" },
-  label: {
-    type: "string",
-    short: "l",
-    multiple: true,
-    value: "NAME=VALUE",
-    about: "only those with this label",
-  },
-  force: { type: "boolean", short: "f", about: "do not ask for confirmation" },
+  "older-than": option("TIME", "only those that ended this long ago (default 1d)"),
+  all: flag("all of them, however recently they ended", { short: "a" }),
+  label: repeatable("NAME=VALUE", "only those with this label", { short: "l" }),
+  force: flag("do not ask for confirmation", { short: "f" }),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 type PruneValues = Arguments<typeof options>["values"]
 
@@ -34,14 +24,11 @@ export const pruneCommand = command({
   usage: ["prune [OPTIONS]"],
   about: "Also removes their transcripts and receipts. Running executions are not touched.",
   options,
-  examples: [
-    { about: "those that ended more than a day ago", command: "cc-executor prune" },
-    {
-      about: "in a script: those that ended more than a week ago",
-      command: "cc-executor prune --older-than 7d --force",
-    },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
+  examples: {
+    "those that ended more than a day ago": "cc-executor prune",
+    "in a script: those that ended more than a week ago":
+      "cc-executor prune --older-than 7d --force",
+  },
   async run(context, { values }) {
     if (values.all === true && values["older-than"] !== undefined) {
       throw new UsageFailure("Use either --all or --older-than, not both.")

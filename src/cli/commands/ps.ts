@@ -1,10 +1,10 @@
 import type { Client } from "../../client/connect.ts"
 import { liveStates, StateKind } from "../../execution/state.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
-import { type Arguments, type OptionTable, readPairs } from "../arguments.ts"
+import { type Arguments, flag, option, readPairs, repeatable } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
-import { type Start, tryReach } from "../connect/reach.ts"
+import { tryReach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
 import { executionTable } from "../executions/execution-table.ts"
 import { type ListFilter, listExecutions } from "../executions/list-executions.ts"
@@ -14,27 +14,17 @@ import { isLively } from "../terminal/colours.ts"
 import { countOption } from "../time.ts"
 
 const options = {
-  all: { type: "boolean", short: "a", about: "include executions that have ended" },
-  watch: { type: "boolean", short: "w", about: "keep running, and show every change" },
-  state: {
-    type: "string",
-    multiple: true,
-    value: "STATE",
+  all: flag("include executions that have ended", { short: "a" }),
+  watch: flag("keep running, and show every change", { short: "w" }),
+  state: repeatable("STATE", `only in this state: ${StateKind.options.join(", ")}`, {
     choices: StateKind.options,
-    about: `only in this state: ${StateKind.options.join(", ")}`,
-  },
-  label: {
-    type: "string",
-    short: "l",
-    multiple: true,
-    value: "NAME=VALUE",
-    about: "only those with this label",
-  },
-  limit: { type: "string", short: "n", value: "N", about: "at most the newest N" },
-  quiet: { type: "boolean", short: "q", about: "only print ids" },
-  json: { type: "boolean", about: "one JSON document; with --watch, one per line" },
+  }),
+  label: repeatable("NAME=VALUE", "only those with this label", { short: "l" }),
+  limit: option("N", "at most the newest N", { short: "n" }),
+  quiet: flag("only print ids", { short: "q" }),
+  json: flag("one JSON document; with --watch, one per line"),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 type PsValues = Arguments<typeof options>["values"]
 
@@ -44,33 +34,31 @@ export const psCommand = command({
 AGE is the time since the request, TIME the running time without pauses, OUTPUT the size of the
 output. EXIT is the exit code, or what ended the execution instead.`,
   options,
-  examples: [
-    { about: "what is running now", command: "cc-executor ps" },
-    { about: "the last ten, ended or not", command: "cc-executor ps -a -n 10" },
-    { about: "follow all changes as JSON lines", command: "cc-executor ps --watch --json" },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
-  run: ps,
-})
-
-async function ps(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values } = args
-  const filter = filterOf(values)
-  const looksBack = filter.states === null || filter.states.includes("ended")
-  // What runs, runs in a service: without one there is nothing to see, unless it is the past.
-  const start: Start = looksBack ? "with-journal" : "never"
-  const reached = await tryReach(context, addressOf(context, values), start)
-  if (reached === null) {
-    await show(context, values, [])
-    await context.stderr.write("No service is running. `cc-executor run -- COMMAND` starts one.\n")
+  examples: {
+    "what is running now": "cc-executor ps",
+    "the last ten, ended or not": "cc-executor ps -a -n 10",
+    "follow all changes as JSON lines": "cc-executor ps --watch --json",
+  },
+  async run(context, { values }) {
+    const filter = filterOf(values)
+    const looksBack = filter.states === null || filter.states.includes("ended")
+    // What runs, runs in a service: without one there is nothing to see, unless it is the past.
+    const start = looksBack ? "with-journal" : "never"
+    const reached = await tryReach(context, addressOf(context, values), start)
+    if (reached === null) {
+      await context.stdout.write(shown(context, values, []))
+      await context.stderr.write(
+        "No service is running. `cc-executor run -- COMMAND` starts one.\n",
+      )
+      return 0
+    }
+    await using _reached = reached
+    const { client } = reached
+    if (values.watch === true) return await watch(context, values, client, filter)
+    await context.stdout.write(shown(context, values, await listExecutions(client, filter)))
     return 0
-  }
-  await using _reached = reached
-  const { client } = reached
-  if (values.watch === true) return await watch(context, values, client, filter)
-  await show(context, values, await listExecutions(client, filter))
-  return 0
-}
+  },
+})
 
 function filterOf(values: PsValues): ListFilter {
   const states = values.state?.map((state) => {
@@ -84,14 +72,6 @@ function filterOf(values: PsValues): ListFilter {
     labels: readPairs("--label", values.label),
     limit: limit ?? Number.POSITIVE_INFINITY,
   }
-}
-
-async function show(
-  context: Context,
-  values: PsValues,
-  views: readonly ExecutionView[],
-): Promise<void> {
-  await context.stdout.write(shown(context, values, views))
 }
 
 function shown(context: Context, values: PsValues, views: readonly ExecutionView[]): string {

@@ -1,52 +1,42 @@
-import type { SignedReceipt } from "../../execution/receipt.ts"
-import { Receipt } from "../../execution/receipt.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { Receipt, type SignedReceipt } from "../../execution/receipt.ts"
+import { flag } from "../arguments.ts"
 import { command } from "../command.ts"
-import { addressOf, addressOptions } from "../connect/address.ts"
+import { type AddressValues, addressOf, addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
 import { ownPublicKey } from "../verify/own-public-key.ts"
 import { receiptLines } from "../verify/receipt-lines.ts"
 
-const options = {
-  json: { type: "boolean", about: "the signed envelope, for `verify --receipt`" },
-  "public-key": { type: "boolean", about: "the local service's public key, for verifiers" },
-  ...addressOptions,
-} as const satisfies OptionTable
-
 export const receiptCommand = command({
   usage: ["receipt [OPTIONS] ID", "receipt --public-key"],
   about: `\
 A receipt says what ran, when, how it ended, and the hashes of everything it wrote. It is signed,
 and is kept after the transcript is gone.`,
-  options,
-  examples: [
-    { about: "readable", command: "cc-executor receipt 7kq2mfa4" },
-    { about: "to keep and verify later", command: "cc-executor receipt --json 7kq2mfa4 > r.json" },
-    { about: "for whoever verifies it", command: "cc-executor receipt --public-key > key.pem" },
-  ],
+  options: {
+    json: flag("the signed envelope, for `verify --receipt`"),
+    "public-key": flag("the local service's public key, for verifiers"),
+    ...addressOptions,
+  },
+  examples: {
+    readable: "cc-executor receipt 7kq2mfa4",
+    "to keep and verify later": "cc-executor receipt --json 7kq2mfa4 > r.json",
+    "for whoever verifies it": "cc-executor receipt --public-key > key.pem",
+  },
   operands: { atLeast: 0, atMost: 1, what: "The execution id" },
-  run: receipt,
+  async run(context, { values, operands: [id] }) {
+    if (values["public-key"] === true) return showPublicKey(context, values)
+    if (id === undefined) throw new UsageFailure("The execution id is missing.")
+    await using reached = await reach(context, values, "with-journal")
+    const envelope = await reached.client.call("receipt", { execution_id: id })
+    const text =
+      values.json === true ? JSON.stringify(envelope) : receiptLines(payloadOf(envelope)).join("\n")
+    await context.stdout.write(`${text}\n`)
+    return 0
+  },
 })
 
-async function receipt(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values, operands } = args
-  if (values["public-key"] === true) return showPublicKey(context, values)
-  const [id] = operands
-  if (id === undefined) throw new UsageFailure("The execution id is missing.")
-  await using reached = await reach(context, values, "with-journal")
-  const envelope = await reached.client.call("receipt", { execution_id: id })
-  const text =
-    values.json === true ? JSON.stringify(envelope) : receiptLines(payloadOf(envelope)).join("\n")
-  await context.stdout.write(`${text}\n`)
-  return 0
-}
-
-async function showPublicKey(
-  context: Context,
-  values: Arguments<typeof options>["values"],
-): Promise<number> {
+async function showPublicKey(context: Context, values: AddressValues): Promise<number> {
   const address = addressOf(context, values)
   if (address.kind === "remote") {
     throw new CommandFailure(

@@ -1,9 +1,6 @@
 import type { RemoteExecution } from "../../client/remote-execution.ts"
-import type { Arguments } from "../arguments.ts"
 import { command } from "../command.ts"
-import type { Context } from "../context.ts"
-import { runOptions } from "../executions/run-options.ts"
-import { readRun } from "../executions/run-request.ts"
+import { readRun, runOptions } from "../executions/run-request.ts"
 import { type Send, startExecution } from "../executions/start-execution.ts"
 import { ownFailure } from "../exit-code.ts"
 import { follow } from "../terminal/follow.ts"
@@ -20,25 +17,38 @@ Ctrl-C cancels the command; a second Ctrl-C leaves it running and says how to re
 -t every key goes to the command, and Ctrl-P Ctrl-Q detaches. Piped input is forwarded. On the
 local service, the command gets this shell's directory and environment.`,
   options: runOptions,
-  examples: [
-    {
-      about: "run make, show its output, and exit with its exit code",
-      command: "cc-executor run -- make -j8 test",
-    },
-    {
-      about: "start in the background and keep the id",
-      command: "id=$(cc-executor run -d --timeout 2h -- ./nightly.sh)",
-    },
-    { about: "run on a terminal", command: "cc-executor run -t -- htop" },
-    {
-      about: "run a command line in the service's shell",
-      command: "cc-executor run --shell 'sort big.txt | uniq -c > counts.txt'",
-    },
-  ],
-  operands: { atLeast: 0, atMost: Number.POSITIVE_INFINITY, what: "The command" },
+  examples: {
+    "run make, show its output, and exit with its exit code": "cc-executor run -- make -j8 test",
+    "start in the background and keep the id":
+      "id=$(cc-executor run -d --timeout 2h -- ./nightly.sh)",
+    "run on a terminal": "cc-executor run -t -- htop",
+    "run a command line in the service's shell":
+      "cc-executor run --shell 'sort big.txt | uniq -c > counts.txt'",
+  },
+  operands: { atLeast: 0, what: "The command" },
   passThrough: true,
   failureExitCode: ownFailure,
-  run,
+  async run(context, { values, operands }) {
+    const asked = readRun(context, values, operands)
+    if (values.detach === true) {
+      const { reached, started } = await startExecution(context, values, asked, startOnly)
+      await using _reached = reached
+      await context.stdout.write(`${started}\n`)
+      return 0
+    }
+    using early = new EarlySignals(context)
+    const starting = startExecution(context, values, asked, startAndFollow)
+    const { reached, started } = await early.during(starting)
+    await using _reached = reached
+    early[Symbol.dispose]()
+    return await follow(context, started, {
+      input: asked.input,
+      hasTerminal: values.terminal === true,
+      mayCancel: true,
+      onBrokenPipe: "cancel",
+      earlier: early.taken,
+    })
+  },
 })
 
 const startAndFollow: Send<RemoteExecution> = (client, request) => client.execute(request)
@@ -46,27 +56,4 @@ const startAndFollow: Send<RemoteExecution> = (client, request) => client.execut
 const startOnly: Send<string> = async (client, request) => {
   const { execution_id } = await client.call("execute", request)
   return execution_id
-}
-
-async function run(context: Context, args: Arguments<typeof runOptions>): Promise<number> {
-  const { values, operands } = args
-  const asked = readRun(context, values, operands)
-  if (values.detach === true) {
-    const { reached, started } = await startExecution(context, values, asked, startOnly)
-    await using _reached = reached
-    await context.stdout.write(`${started}\n`)
-    return 0
-  }
-  using early = new EarlySignals(context)
-  const starting = startExecution(context, values, asked, startAndFollow)
-  const { reached, started } = await early.during(starting)
-  await using _reached = reached
-  early[Symbol.dispose]()
-  return await follow(context, started, {
-    input: asked.input,
-    hasTerminal: values.terminal === true,
-    mayCancel: true,
-    onBrokenPipe: "cancel",
-    earlier: early.taken,
-  })
 }

@@ -18,13 +18,11 @@ Runs until SIGTERM or SIGINT, then stops every execution with a receipt. A secon
 grace period. Every option has a variable: --log-level is CC_EXECUTOR_LOG_LEVEL. Other commands
 start a service by themselves if none is running.`,
     options: { ...settingOptions(), ...helpOption },
-    examples: [
-      { about: "on ws://127.0.0.1:8003/ws/mcp", command: "cc-executor serve" },
-      {
-        about: "on a unix socket only, with a timeout of two hours",
-        command: "cc-executor serve --port none --timeout 2h",
-      },
-    ],
+    examples: {
+      "on ws://127.0.0.1:8003/ws/mcp": "cc-executor serve",
+      "on a unix socket only, with a timeout of two hours":
+        "cc-executor serve --port none --timeout 2h",
+    },
   },
   failureExitCode: 1,
   asksForHelp: (argv) => asksForHelp(argv, settingOptions(), false),

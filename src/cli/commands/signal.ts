@@ -10,13 +10,12 @@ export const signalCommand = command({
   usage: ["signal [OPTIONS] SIGNAL ID…"],
   about: "SIGNAL is a name, with or without SIG, or a number.",
   options: addressOptions,
-  examples: [
-    { about: "make a server reload its configuration", command: "cc-executor signal HUP 7kq2mfa4" },
-    { about: "the same by number", command: "cc-executor signal 1 7kq2mfa4" },
-  ],
+  examples: {
+    "make a server reload its configuration": "cc-executor signal HUP 7kq2mfa4",
+    "the same by number": "cc-executor signal 1 7kq2mfa4",
+  },
   operands: {
     atLeast: 2,
-    atMost: Number.POSITIVE_INFINITY,
     what: "A signal or an execution id",
   },
   async run(context, { values, operands }) {

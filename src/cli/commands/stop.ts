@@ -1,55 +1,45 @@
 import { isErrno } from "../../lib/errno.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
-import { statePaths } from "../connect/address.ts"
+import { stateDirOption, statePaths } from "../connect/address.ts"
 import { keeperEnd, type RunningKeeper, runningKeeper } from "../connect/running-keeper.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure } from "../failure.ts"
 import { spin } from "../terminal/spinner.ts"
 import { durationOption } from "../time.ts"
 
-const options = {
-  now: { type: "boolean", about: "kill executions instead of letting them shut down" },
-  timeout: {
-    type: "string",
-    value: "TIME",
-    about: "how long to wait for the service to end (default 30s)",
-  },
-  "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
-} as const satisfies OptionTable
-
 export const stopCommand = command({
   usage: ["stop [OPTIONS]"],
   about:
     "Executions are stopped first and get their receipts. The next `run` starts a new service.",
-  options,
-  examples: [
-    { about: "end the service gracefully", command: "cc-executor stop" },
-    { about: "end it quickly", command: "cc-executor stop --now" },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
-  run: stop,
-})
-
-async function stop(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values } = args
-  const paths = statePaths(context, values["state-dir"])
-  const limitMs = durationOption("--timeout", values.timeout ?? "30s")
-  const keeper = runningKeeper(paths.lock)
-  if (keeper === null) {
-    await context.stderr.write(`No service is running for ${paths.directory}.\n`)
+  options: {
+    now: flag("kill executions instead of letting them shut down"),
+    timeout: option("TIME", "how long to wait for the service to end (default 30s)"),
+    ...stateDirOption,
+  },
+  examples: {
+    "end the service gracefully": "cc-executor stop",
+    "end it quickly": "cc-executor stop --now",
+  },
+  async run(context, { values }) {
+    const paths = statePaths(context, values["state-dir"])
+    const limitMs = durationOption("--timeout", values.timeout ?? "30s")
+    const keeper = runningKeeper(paths.lock)
+    if (keeper === null) {
+      await context.stderr.write(`No service is running for ${paths.directory}.\n`)
+      return 0
+    }
+    const hasEnded = await end(context, paths.lock, keeper, { now: values.now === true, limitMs })
+    if (!hasEnded) {
+      throw new CommandFailure(
+        `The service (pid ${keeper.pid}) has not ended within ${limitMs / 1000} s. ` +
+          `Try \`cc-executor stop --now\`, then kill -9 ${keeper.pid}.`,
+      )
+    }
+    await context.stderr.write(`The service (pid ${keeper.pid}) has ended.\n`)
     return 0
-  }
-  const hasEnded = await end(context, paths.lock, keeper, { now: values.now === true, limitMs })
-  if (!hasEnded) {
-    throw new CommandFailure(
-      `The service (pid ${keeper.pid}) has not ended within ${limitMs / 1000} s. ` +
-        `Try \`cc-executor stop --now\`, then kill -9 ${keeper.pid}.`,
-    )
-  }
-  await context.stderr.write(`The service (pid ${keeper.pid}) has ended.\n`)
-  return 0
-}
+  },
+})
 
 // A second signal that comes sooner is taken for the first: Ctrl-C under npm arrives twice.
 const insistAfterMs = 600

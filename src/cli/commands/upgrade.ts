@@ -5,20 +5,14 @@ import { isSameProcess } from "../../service/os/proc.ts"
 import { signalNumber, signalProcess } from "../../service/os/signals.ts"
 import type { StatePaths } from "../../service/storage/state-paths.ts"
 import { UpgradeFiles } from "../../service/storage/upgrade-files.ts"
-import type { OptionTable } from "../arguments.ts"
+import { flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
-import { statePaths } from "../connect/address.ts"
+import { stateDirOption, statePaths } from "../connect/address.ts"
 import { type RunningKeeper, runningKeeper } from "../connect/running-keeper.ts"
 import { tryCommandLock } from "../connect/state-directory.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure } from "../failure.ts"
 import { spin } from "../terminal/spinner.ts"
-
-const options = {
-  to: { type: "string", value: "FILE", about: "the program to upgrade to (default: this one)" },
-  json: { type: "boolean", about: "one JSON document" },
-  "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
-} as const satisfies OptionTable
 
 const pollMs = 20
 /** From one word of the service to its next; it says something whenever it goes on. */
@@ -31,15 +25,15 @@ Upgrades the running service to this program, or another, without ending anythin
 their terminals and the queue continue under the same pid. Clients are disconnected for a moment,
 reconnect by themselves, and miss nothing. If the new program cannot take over, the old one
 continues, and this says why.`,
-  options,
-  examples: [
-    { about: "after replacing this program with a newer one", command: "cc-executor upgrade" },
-    {
-      about: "to a program in another place",
-      command: "cc-executor upgrade --to ./cc-executor-next",
-    },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
+  options: {
+    to: option("FILE", "the program to upgrade to (default: this one)"),
+    json: flag("one JSON document"),
+    ...stateDirOption,
+  },
+  examples: {
+    "after replacing this program with a newer one": "cc-executor upgrade",
+    "to a program in another place": "cc-executor upgrade --to ./cc-executor-next",
+  },
   async run(context, { values }) {
     const paths = statePaths(context, values["state-dir"])
     const keeper = runningKeeper(paths.lock)

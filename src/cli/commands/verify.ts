@@ -1,32 +1,27 @@
 import { readFileSync } from "node:fs"
 import { CallError } from "../../client/client-error.ts"
 import type { Claim } from "../../execution/verdict.ts"
-import { errnoOf } from "../../lib/errno.ts"
-import type { Arguments, OptionTable } from "../arguments.ts"
+import { type Arguments, flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { type Address, addressOf, addressOptions } from "../connect/address.ts"
 import { type Reached, tryReach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
-import { CommandFailure, UsageFailure } from "../failure.ts"
+import { orFail, UsageFailure } from "../failure.ts"
 import { checkReceipt, type Keys } from "../verify/check-receipt.ts"
 import { ownPublicKey } from "../verify/own-public-key.ts"
 import { type Verdict, verdictLines, verdictOf } from "../verify/verdict.ts"
 import { verifyFiles, verifyStored } from "../verify/verify-offline.ts"
 
 const options = {
-  contains: { type: "string", value: "TEXT", about: "text that the output should contain" },
-  hash: {
-    type: "string",
-    value: "SHA256",
-    about: "the expected hash of the chain, stdout or stderr",
-  },
-  "public-key": { type: "string", value: "FILE", about: "the public key to trust (PEM)" },
-  receipt: { type: "string", value: "FILE", about: "a saved receipt; needs no service" },
-  transcript: { type: "string", value: "DIR", about: "the transcript that the receipt is about" },
-  offline: { type: "boolean", about: "read the local files even if a service is running" },
-  json: { type: "boolean", about: "one JSON document" },
+  contains: option("TEXT", "text that the output should contain"),
+  hash: option("SHA256", "the expected hash of the chain, stdout or stderr"),
+  "public-key": option("FILE", "the public key to trust (PEM)"),
+  receipt: option("FILE", "a saved receipt; needs no service"),
+  transcript: option("DIR", "the transcript that the receipt is about"),
+  offline: flag("read the local files even if a service is running"),
+  json: flag("one JSON document"),
   ...addressOptions,
-} as const satisfies OptionTable
+}
 
 type VerifyValues = Arguments<typeof options>["values"]
 
@@ -37,29 +32,21 @@ Recomputes every hash of the transcript, checks the receipt's signature, and con
 the claim. Exits with 0 if everything holds, otherwise with 1. Asks the service, or reads the state
 directory itself if none is running.`,
   options,
-  examples: [
-    {
-      about: "does the output contain this text?",
-      command: "cc-executor verify --contains 'all tests passed' 7kq2mfa4",
-    },
-    {
-      about: "later, without a service",
-      command: "cc-executor verify --receipt r.json --public-key key.pem",
-    },
-  ],
+  examples: {
+    "does the output contain this text?":
+      "cc-executor verify --contains 'all tests passed' 7kq2mfa4",
+    "later, without a service": "cc-executor verify --receipt r.json --public-key key.pem",
+  },
   operands: { atLeast: 0, atMost: 1, what: "The execution id" },
-  run: verify,
+  async run(context, { values, operands }) {
+    const claim = { contains: values.contains, hash: values.hash }
+    const verdict = await verdictFor(context, values, operands[0], claim)
+    const text =
+      values.json === true ? JSON.stringify(verdict) : verdictLines(verdict, claim).join("\n")
+    await context.stdout.write(`${text}\n`)
+    return verdict.verified ? 0 : 1
+  },
 })
-
-async function verify(context: Context, args: Arguments<typeof options>): Promise<number> {
-  const { values, operands } = args
-  const claim = { contains: values.contains, hash: values.hash }
-  const verdict = await verdictFor(context, values, operands[0], claim)
-  const text =
-    values.json === true ? JSON.stringify(verdict) : verdictLines(verdict, claim).join("\n")
-  await context.stdout.write(`${text}\n`)
-  return verdict.verified ? 0 : 1
-}
 
 async function verdictFor(
   context: Context,
@@ -93,13 +80,10 @@ function keysFor(values: VerifyValues, address: Address): Keys {
 }
 
 function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === null) throw error
-    throw new CommandFailure(`${path} cannot be read (${errno}).`)
-  }
+  return orFail(
+    () => readFileSync(path, "utf8"),
+    (errno) => `${path} cannot be read (${errno}).`,
+  )
 }
 
 async function verifyOnline(

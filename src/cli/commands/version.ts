@@ -1,15 +1,12 @@
-import type { OptionTable } from "../arguments.ts"
+import { flag } from "../arguments.ts"
 import { command } from "../command.ts"
-
-const options = {
-  json: { type: "boolean", about: "one JSON document" },
-} as const satisfies OptionTable
 
 export const versionCommand = command({
   usage: ["version [--json]"],
-  options,
-  examples: [{ about: "for a bug report", command: "cc-executor version --json" }],
-  operands: { atLeast: 0, atMost: 0, what: "" },
+  options: {
+    json: flag("one JSON document"),
+  },
+  examples: { "for a bug report": "cc-executor version --json" },
   async run(context, { values }) {
     const { version, commit, built } = context.build
     const platform = `${process.platform}-${process.arch}`

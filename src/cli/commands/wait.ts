@@ -8,16 +8,12 @@ import { endingNotice } from "../executions/execution-text.ts"
 import { exitCodeOf, ownFailure } from "../exit-code.ts"
 import { spin } from "../terminal/spinner.ts"
 
-const spinnerAfterMs = 300
-
 export const waitCommand = command({
   usage: ["wait [OPTIONS] ID…"],
   about: "Waits for all of them, then exits like `run` would for the last one named.",
   options: addressOptions,
-  examples: [
-    { about: "wait and act on the result", command: "cc-executor wait 7kq2mfa4 && ./publish.sh" },
-  ],
-  operands: { atLeast: 1, atMost: Number.POSITIVE_INFINITY, what: "The execution id" },
+  examples: { "wait and act on the result": "cc-executor wait 7kq2mfa4 && ./publish.sh" },
+  operands: { atLeast: 1, what: "The execution id" },
   failureExitCode: ownFailure,
   async run(context, { values, operands }) {
     await using reached = await reach(context, values, "with-journal")
@@ -36,7 +32,7 @@ async function endsOf(
   client: Client,
   ids: readonly string[],
 ): Promise<Completed[]> {
-  await using _spinner = spin(context, "waiting…", spinnerAfterMs)
+  await using _spinner = spin(context, "waiting…")
   // The same execution may be named twice, and a client follows each only once.
   const views = await Promise.all(ids.map((id) => client.call("status", { execution_id: id })))
   const ends = new Map<string, Promise<Completed>>()

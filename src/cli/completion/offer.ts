@@ -1,6 +1,5 @@
 import type { Option } from "../arguments.ts"
 import type { CommandEntry } from "../commands.ts"
-import { shells } from "./shells.ts"
 
 /** What may stand at some place of a command line. */
 export type Offer =
@@ -24,15 +23,11 @@ export function valueOffer({ value = "", choices }: Option): Offer {
   return listed === undefined ? nothing : words(listed.split("|"))
 }
 
-export type OperandPlaces = {
-  /** As usage names them: `ID`, `COMMAND`. */
-  readonly names: readonly string[]
-  /** The last place may be taken again and again. */
-  readonly repeats: boolean
-}
-
-/** From the first line of usage that has operands: `signal [OPTIONS] SIGNAL ID…`. */
-export function operandPlaces(entry: CommandEntry, usage: readonly string[]): OperandPlaces {
+/**
+ * From the first line of usage that has operands: `signal [OPTIONS] SIGNAL ID…`. The last of them
+ * may be given again and again where it `repeats`.
+ */
+export function operandPlaces(entry: CommandEntry, usage: readonly string[]) {
   for (const line of usage) {
     const names = line
       .slice(entry.name.length)
@@ -59,8 +54,10 @@ export async function operandOffer(entry: CommandEntry, place: string): Promise<
       const { mcpClients } = await import("../mcp-install/clients.ts")
       return words(mcpClients.map(({ name }) => name))
     }
-    case "SHELL":
+    case "SHELL": {
+      const { shells } = await import("../commands/completions.ts")
       return words(shells)
+    }
     default:
       return /^[a-z]+$/.test(place) ? words([place]) : nothing
   }

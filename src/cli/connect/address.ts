@@ -2,16 +2,11 @@ import { socketUrl } from "../../client/connection/open-socket.ts"
 import { clientVariables } from "../../config/client-variables.ts"
 import { loadStateDir } from "../../config/state-dir.ts"
 import { type StatePaths, statePathsIn } from "../../service/storage/state-paths.ts"
-import type { OptionTable } from "../arguments.ts"
+import { option } from "../arguments.ts"
 import type { Context } from "../context.ts"
 import { asSentence, UsageFailure } from "../failure.ts"
 import { type BearerToken, bearerToken } from "./bearer-token.ts"
-import {
-  type ClientTls,
-  type ClientTlsValues,
-  clientTlsOptions,
-  readClientTls,
-} from "./client-tls.ts"
+import { type ClientTls, clientTlsOptions, readClientTls } from "./client-tls.ts"
 
 /** Where the service is. */
 export type Address = RemoteAddress | { kind: "local"; paths: StatePaths }
@@ -22,22 +17,18 @@ export type RemoteAddress = {
   tls: ClientTls
 }
 
-export const addressOptions = {
-  url: { type: "string", value: "URL", about: "a remote service (default $CC_EXECUTOR_URL)" },
-  "token-file": {
-    type: "string",
-    value: "FILE",
-    about: "its token (default $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE)",
-  },
-  "state-dir": { type: "string", value: "DIR", about: "the local service's state directory" },
-  ...clientTlsOptions,
-} as const satisfies OptionTable
-
-type AddressValues = ClientTlsValues & {
-  url?: string | undefined
-  "token-file"?: string | undefined
-  "state-dir"?: string | undefined
+export const stateDirOption = {
+  "state-dir": option("DIR", "the local service's state directory"),
 }
+
+export const addressOptions = {
+  url: option("URL", "a remote service (default $CC_EXECUTOR_URL)"),
+  "token-file": option("FILE", "its token (default $CC_EXECUTOR_TOKEN or $CC_EXECUTOR_TOKEN_FILE)"),
+  ...stateDirOption,
+  ...clientTlsOptions,
+}
+
+export type AddressValues = { [Name in keyof typeof addressOptions]?: string | undefined }
 type World = Pick<Context, "env" | "home">
 
 export function addressOf(context: World, values: AddressValues): Address {

@@ -10,7 +10,6 @@ import { makeStateDirectory, tryCommandLock } from "./state-directory.ts"
 
 const limitMs = 15_000
 const pollMs = 5
-const spinnerAfterMs = 300
 const idleLimit = "10m"
 
 /** Comes back when the local service answers; starts it when there is none, as tmux does. */
@@ -19,7 +18,7 @@ export async function startIfNeeded(
   paths: StatePaths,
   flags: readonly string[] = [],
 ): Promise<void> {
-  await using _spinner = spin(context, "starting the service…", spinnerAfterMs)
+  await using _spinner = spin(context, "starting the service…")
   const deadlineMs = performance.now() + limitMs
   makeStateDirectory(paths.directory)
   using lock = await startLock(paths, deadlineMs)

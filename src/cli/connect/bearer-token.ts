@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs"
 import { clientVariables } from "../../config/client-variables.ts"
-import { errnoOf } from "../../lib/errno.ts"
 import { looksLikeToken, readToken } from "../../service/access/tokens/token.ts"
 import type { Environment } from "../context.ts"
-import { CommandFailure } from "../failure.ts"
+import { CommandFailure, orFail } from "../failure.ts"
 
 /**
  * What a remote service is shown. It comes from a variable or a file, never from the arguments:
@@ -49,13 +48,8 @@ export function fileToken(source: string, path: string): BearerToken {
 }
 
 function textOf(from: string, path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === null) throw error
-    throw new CommandFailure(`${from}: the file cannot be read (${errno}).`)
-  }
+  const say = (errno: string) => `${from}: the file cannot be read (${errno}).`
+  return orFail(() => readFileSync(path, "utf8"), say)
 }
 
 const mostCharacters = 4096

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { clientVariables } from "../../config/client-variables.ts"
 import { errnoOf } from "../../lib/errno.ts"
-import type { OptionTable } from "../arguments.ts"
+import { option } from "../arguments.ts"
 import type { Environment } from "../context.ts"
 import { UsageFailure } from "../failure.ts"
 
@@ -15,32 +15,28 @@ export type ClientTls = {
   rejectUnauthorized?: true
 }
 
+export const clientTlsVariables = {
+  "ca-file": clientVariables.caFile,
+  "client-cert": clientVariables.clientCertFile,
+  "client-key": clientVariables.clientKeyFile,
+} as const
+
 export const clientTlsOptions = {
-  "ca-file": {
-    type: "string",
-    value: "FILE",
-    about: `authorities to trust for wss:// (default $${clientVariables.caFile})`,
-  },
-  "client-cert": {
-    type: "string",
-    value: "FILE",
-    about: `the client certificate (default $${clientVariables.clientCertFile})`,
-  },
-  "client-key": {
-    type: "string",
-    value: "FILE",
-    about: `its key (default $${clientVariables.clientKeyFile})`,
-  },
-} as const satisfies OptionTable
+  "ca-file": option("FILE", `authorities to trust for wss:// (default $${clientVariables.caFile})`),
+  "client-cert": option(
+    "FILE",
+    `the client certificate (default $${clientVariables.clientCertFile})`,
+  ),
+  "client-key": option("FILE", `its key (default $${clientVariables.clientKeyFile})`),
+}
 
 export type ClientTlsValues = { [Name in keyof typeof clientTlsOptions]?: string | undefined }
 
 /** Reads the files, so that what is wrong with them is said before anybody is spoken to. */
 export function readClientTls(env: Environment, values: ClientTlsValues): ClientTls {
-  const { caFile, clientCertFile, clientKeyFile } = clientVariables
-  const ca = readPem("--ca-file", values["ca-file"], env, caFile)
-  const cert = readPem("--client-cert", values["client-cert"], env, clientCertFile)
-  const key = readPem("--client-key", values["client-key"], env, clientKeyFile)
+  const ca = readPem("ca-file", env, values)
+  const cert = readPem("client-cert", env, values)
+  const key = readPem("client-key", env, values)
   if (ca !== null) readCertificate(ca)
   if ((cert === null) !== (key === null)) {
     const [given, missing] = cert === null ? ["key", "cert"] : ["cert", "key"]
@@ -58,13 +54,13 @@ export function readClientTls(env: Environment, values: ClientTlsValues): Client
 type Pem = { source: string; path: string; text: string }
 
 function readPem(
-  flag: string,
-  value: string | undefined,
+  name: keyof ClientTlsValues,
   env: Environment,
-  variable: string,
+  values: ClientTlsValues,
 ): Pem | null {
-  const source = value === undefined ? variable : flag
-  const path = value ?? env[variable] ?? ""
+  const variable = clientTlsVariables[name]
+  const source = values[name] === undefined ? variable : `--${name}`
+  const path = values[name] ?? env[variable] ?? ""
   if (path === "") return null
   try {
     return { source, path, text: readFileSync(path, "utf8") }

@@ -6,11 +6,24 @@ import type { Environment } from "../context.ts"
  * to a service manager of the client's is not.
  */
 export function serviceEnvironment(env: Environment): Record<string, string> {
-  const ours = Object.entries(env).filter(
-    ([name]) => !name.startsWith("BUN_") && name !== "NOTIFY_SOCKET" && !isClientVariable(name),
+  return only(
+    env,
+    (name) => !name.startsWith("BUN_") && name !== "NOTIFY_SOCKET" && !isClientVariable(name),
   )
+}
+
+const ownVariables = /^(CC_EXECUTOR_|BUN_|NODE_CHANNEL_|_$|SHLVL$|OLDPWD$)/
+
+/** What an execution gets of the environment it was asked for in: all but this program's own. */
+export function callersEnvironment(env: Environment): Record<string, string> {
+  return only(env, (name) => name !== "" && !ownVariables.test(name))
+}
+
+function only(env: Environment, isWanted: (name: string) => boolean): Record<string, string> {
   return Object.fromEntries(
-    ours.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    Object.entries(env).flatMap(([name, value]) =>
+      value !== undefined && isWanted(name) ? [[name, value]] : [],
+    ),
   )
 }
 

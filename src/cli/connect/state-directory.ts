@@ -1,22 +1,17 @@
 import { accessSync, closeSync, constants, mkdirSync, openSync } from "node:fs"
-import { errnoOf } from "../../lib/errno.ts"
 import { tryLock } from "../../service/os/libc.ts"
 import { giveToOwnerOfFolder } from "../../service/storage/state-directory.ts"
-import { CommandFailure } from "../failure.ts"
+import { orFail } from "../failure.ts"
 
 /** For its owner only, where there is none yet. */
 export function makeStateDirectory(path: string): void {
-  try {
+  const say = (errno: string) =>
+    `The state directory ${path} cannot be used (${errno}). ` +
+    "Choose another with --state-dir, or make it writable for this user."
+  orFail(() => {
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
-  } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === null) throw error
-    throw new CommandFailure(
-      `The state directory ${path} cannot be used (${errno}). ` +
-        "Choose another with --state-dir, or make it writable for this user.",
-    )
-  }
+  }, say)
 }
 
 /** Excludes other commands that would do the same to a state directory; null when one does. */

@@ -58,9 +58,8 @@ function examineShell(context: Context): Finding {
   const { CC_EXECUTOR_SHELL } = context.env
   const env = CC_EXECUTOR_SHELL === undefined ? {} : { CC_EXECUTOR_SHELL }
   const config = loadConfig({ flags: {}, env, home: context.home })
-  const wanted = config.ok ? config.value.shell : null
-  const isAuto = wanted === null || wanted === "auto"
-  const path = isAuto ? (existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh") : wanted
+  const usual = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh"
+  const path = (config.ok ? config.value.shell : null) ?? usual
   try {
     accessSync(path, constants.X_OK)
     return ok("shell", path)

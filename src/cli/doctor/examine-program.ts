@@ -1,6 +1,6 @@
-import { configWarnings, loadConfig } from "../../config/config.ts"
+import { type Config, type ConfigProblem, configWarnings, loadConfig } from "../../config/config.ts"
 import type { StatePaths } from "../../service/storage/state-paths.ts"
-import type { Context } from "../context.ts"
+import type { Context, Environment } from "../context.ts"
 import { examineCertificate, examineRunning } from "./examine-running.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
@@ -11,30 +11,26 @@ export async function examineProgram(context: Context, paths: StatePaths): Promi
   const config = loadConfig({ flags: {}, env, home })
   return [
     ok("version", `cc-executor ${version} (${commit}), Bun ${Bun.version}`),
-    ...examineSettings(context),
-    ...(await examinePolicy(context)),
-    ...(await examineNamedFiles(context)),
+    ...examineSettings(env, config.ok ? [] : config.failure),
+    ...(config.ok ? await examinePolicy(context, config.value) : []),
+    ...(config.ok ? await examineNamedFiles(context, config.value) : []),
     ...(await examineRunning(context, paths, config.ok ? config.value.port : null)),
   ]
 }
 
-function examineSettings(context: Context): Finding[] {
-  const { env, home } = context
-  const config = loadConfig({ flags: {}, env, home })
-  const problems = config.ok ? [] : config.failure
-  const warnings = configWarnings(env)
+function examineSettings(env: Environment, problems: readonly ConfigProblem[]): Finding[] {
   const findings = [
     ...problems.map(({ message }) => fail("settings", message, "fix the variable")),
-    ...warnings.map(({ message }) => warn("settings", message, "rename or unset the variable")),
+    ...configWarnings(env).map(({ message }) =>
+      warn("settings", message, "rename or unset the variable"),
+    ),
   ]
   return findings.length === 0 ? [ok("settings", "the environment is valid")] : findings
 }
 
 /** What a service of this environment would run, and as whom. */
-async function examinePolicy({ env, home, decide }: Context): Promise<Finding[]> {
-  const config = loadConfig({ flags: {}, env, home })
-  if (!config.ok) return []
-  const decision = await decide(config.value, { argv: ["true"] })
+async function examinePolicy({ decide }: Context, config: Config): Promise<Finding[]> {
+  const decision = await decide(config, { argv: ["true"] })
   if (!decision.ok) {
     const advice = "the service would not start: fix the file, or --policy-file"
     return [fail("policy", decision.failure, advice)]
@@ -50,11 +46,8 @@ async function examinePolicy({ env, home, decide }: Context): Promise<Finding[]>
 }
 
 /** Patterns to redact, and the certificate of TLS. */
-async function examineNamedFiles(context: Context): Promise<Finding[]> {
-  const { env, home } = context
-  const config = loadConfig({ flags: {}, env, home })
-  if (!config.ok) return []
-  const { problems, certificateExpiresAt } = await context.examineFiles(config.value)
+async function examineNamedFiles(context: Context, config: Config): Promise<Finding[]> {
+  const { problems, certificateExpiresAt } = await context.examineFiles(config)
   const advice = "the service would not start: fix the file, or the setting that names it"
   return [
     ...problems.map((problem) => fail("files", problem, advice)),

@@ -2,18 +2,18 @@ import { shortId } from "../../execution/id.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import type { Context } from "../context.ts"
 import { type Colours, coloursFor, type Paint } from "../terminal/colours.ts"
-import { type Cell, type Column, renderTable } from "../terminal/table.ts"
+import { type Cell, renderTable } from "../terminal/table.ts"
 import { ageText, durationText, sizeText } from "../time.ts"
 import { commandText, exitText } from "./execution-text.ts"
 
-const columns: readonly Column[] = [
-  { title: "ID" },
-  { title: "STATE" },
-  { title: "AGE", align: "right" },
-  { title: "TIME", align: "right" },
-  { title: "EXIT" },
-  { title: "OUTPUT", align: "right" },
-  { title: "COMMAND" },
+const columns = [
+  "ID",
+  "STATE",
+  { right: "AGE" },
+  { right: "TIME" },
+  "EXIT",
+  { right: "OUTPUT" },
+  "COMMAND",
 ]
 
 export function executionTable(

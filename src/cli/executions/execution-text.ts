@@ -8,7 +8,8 @@ export function commandText(view: Pick<ExecutionView, "command" | "argv">): stri
   return onOneLine(view.command ?? view.argv.map(quoted).join(" "))
 }
 
-function quoted(word: string): string {
+/** A word that a POSIX shell takes as it is. */
+export function quoted(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word
   return `'${word.replaceAll("'", "'\\''")}'`
 }

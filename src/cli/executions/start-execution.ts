@@ -5,8 +5,13 @@ import { keeperEnd, runningKeeper } from "../connect/running-keeper.ts"
 import type { Context } from "../context.ts"
 import { spawnExitCode } from "../exit-code.ts"
 import { CommandFailure } from "../failure.ts"
-import type { RunValues } from "./run-options.ts"
-import { type AskedRun, type Receiver, type RunRequest, requestFor } from "./run-request.ts"
+import {
+  type AskedRun,
+  type Receiver,
+  type RunRequest,
+  type RunValues,
+  requestFor,
+} from "./run-request.ts"
 
 /** How the request is sent: followed, or only started. */
 export type Send<Started> = (client: Client, request: RunRequest) => Promise<Started>

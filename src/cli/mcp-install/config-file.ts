@@ -10,9 +10,8 @@ import {
   writeSync,
 } from "node:fs"
 import { dirname, resolve } from "node:path"
-import { errnoOf } from "../../lib/errno.ts"
 import { writeWhole } from "../../lib/write-whole.ts"
-import { CommandFailure } from "../failure.ts"
+import { CommandFailure, orFail } from "../failure.ts"
 
 /** A client's file as it was found; `stat` is null where there is none. */
 export type ConfigFile = {
@@ -26,14 +25,18 @@ const mostBytes = 64 * 1024 * 1024
 const mostLinks = 40
 
 export function readConfigFile(path: string): ConfigFile {
-  return toldAs(path, "read", () => {
-    const target = targetOf(path)
-    const stat = statSync(target, { throwIfNoEntry: false }) ?? null
-    if (stat === null) return { target, text: "", stat }
-    if (!stat.isFile()) throw new CommandFailure(`${path} is not a file.`)
-    if (stat.size > mostBytes) throw new CommandFailure(`${path} is too large for a settings file.`)
-    return { target, text: textOf(path, target), stat }
-  })
+  return orFail(
+    () => {
+      const target = targetOf(path)
+      const stat = statSync(target, { throwIfNoEntry: false }) ?? null
+      if (stat === null) return { target, text: "", stat }
+      if (!stat.isFile()) throw new CommandFailure(`${path} is not a file.`)
+      if (stat.size > mostBytes)
+        throw new CommandFailure(`${path} is too large for a settings file.`)
+      return { target, text: textOf(path, target), stat }
+    },
+    cannotBe(path, "read"),
+  )
 }
 
 function targetOf(path: string): string {
@@ -63,22 +66,25 @@ export function writeConfigFile(
   text: string,
   isShared: boolean,
 ): void {
-  toldAs(path, "written", () => {
-    mkdirSync(dirname(target), { recursive: true, mode: isShared ? 0o755 : 0o700 })
-    const mode = stat === null ? (isShared ? 0o644 : 0o600) : stat.mode & 0o7777
-    const write = (file: number) => {
-      if (stat !== null) fchownSync(file, stat.uid, stat.gid)
-      fchmodSync(file, mode)
-      writeAll(file, Buffer.from(text))
-      // Clients write their files too, some of them often.
-      if (readConfigFile(path).text === before) return
-      throw new CommandFailure(
-        `${path} is being changed by another program; it was not written. ` +
-          "Try again, preferably while the client is not running.",
-      )
-    }
-    writeWhole(target, write, `${target}.cc-executor-new`)
-  })
+  orFail(
+    () => {
+      mkdirSync(dirname(target), { recursive: true, mode: isShared ? 0o755 : 0o700 })
+      const mode = stat === null ? (isShared ? 0o644 : 0o600) : stat.mode & 0o7777
+      const write = (file: number) => {
+        if (stat !== null) fchownSync(file, stat.uid, stat.gid)
+        fchmodSync(file, mode)
+        writeAll(file, Buffer.from(text))
+        // Clients write their files too, some of them often.
+        if (readConfigFile(path).text === before) return
+        throw new CommandFailure(
+          `${path} is being changed by another program; it was not written. ` +
+            "Try again, preferably while the client is not running.",
+        )
+      }
+      writeWhole(target, write, `${target}.cc-executor-new`)
+    },
+    cannotBe(path, "written"),
+  )
 }
 
 function writeAll(file: number, bytes: Buffer): void {
@@ -86,12 +92,6 @@ function writeAll(file: number, bytes: Buffer): void {
   while (written < bytes.length) written += writeSync(file, bytes, written)
 }
 
-function toldAs<Value>(path: string, what: string, work: () => Value): Value {
-  try {
-    return work()
-  } catch (error) {
-    const errno = errnoOf(error)
-    if (error instanceof CommandFailure || errno === null) throw error
-    throw new CommandFailure(`${path} cannot be ${what} (${errno}).`)
-  }
+function cannotBe(path: string, what: string): (errno: string) => string {
+  return (errno) => `${path} cannot be ${what} (${errno}).`
 }

@@ -1,8 +1,8 @@
 import { resolve } from "node:path"
 import { clientVariables } from "../../config/client-variables.ts"
-import { statePaths } from "../connect/address.ts"
+import { type AddressValues, statePaths } from "../connect/address.ts"
 import { bearerToken } from "../connect/bearer-token.ts"
-import { type ClientTlsValues, clientTlsOptions, readClientTls } from "../connect/client-tls.ts"
+import { clientTlsVariables, readClientTls } from "../connect/client-tls.ts"
 import type { Context } from "../context.ts"
 import { UsageFailure } from "../failure.ts"
 
@@ -14,19 +14,13 @@ export type Connection =
   | { kind: "program"; command: string; args: readonly string[]; needsVariable: boolean }
   | { kind: "address"; transport: "http" | "ws"; url: string; needsVariable: boolean }
 
-export type ConnectionValues = ClientTlsValues & {
-  url?: string | undefined
-  "token-file"?: string | undefined
-  "state-dir"?: string | undefined
-}
-
 type World = Pick<Context, "env" | "home" | "cwd" | "self">
 
 /** Nothing of a token gets into it: only a file's name, or that the client's variable has it. */
 export function connectionOf(
   context: World,
   transport: Transport,
-  values: ConnectionValues,
+  values: AddressValues,
 ): Connection {
   const remote = remoteOf(context, values)
   if (transport === "stdio") return program(context, remote, values)
@@ -34,7 +28,7 @@ export function connectionOf(
 }
 
 /** As for every command: the option, else the variable, unless a directory was named. */
-function remoteOf(context: World, values: ConnectionValues): URL | null {
+function remoteOf(context: World, values: AddressValues): URL | null {
   const stateDir = values["state-dir"]
   if (values.url !== undefined && stateDir !== undefined) {
     throw new UsageFailure("--url and --state-dir name two services: use only one.")
@@ -68,7 +62,7 @@ function doorOf(url: URL, guard: "http" | "ws"): string {
   return `${guard}${isSecure ? "s" : ""}://${url.host}${before}${paths[guard]}`
 }
 
-function program(context: World, remote: URL | null, values: ConnectionValues): Connection {
+function program(context: World, remote: URL | null, values: AddressValues): Connection {
   const [command = "", ...self] = context.self
   const base = { kind: "program", command: resolve(context.cwd, command) } as const
   if (remote === null) {
@@ -83,7 +77,7 @@ function program(context: World, remote: URL | null, values: ConnectionValues): 
   return { ...base, args, needsVariable: token.needsVariable }
 }
 
-function refuseRemoteOptions(values: ConnectionValues): void {
+function refuseRemoteOptions(values: AddressValues): void {
   const names = ["token-file", ...tlsNames] as const
   const given = names.find((name) => values[name] !== undefined)
   if (given === undefined) return
@@ -108,21 +102,12 @@ function tokenOption(context: World, tokenFile: string | undefined) {
   return { args: ["--token-file", named], needsVariable: false }
 }
 
-const tlsNames = [
-  "ca-file",
-  "client-cert",
-  "client-key",
-] as const satisfies readonly (keyof typeof clientTlsOptions)[]
-const tlsVariables = {
-  "ca-file": clientVariables.caFile,
-  "client-cert": clientVariables.clientCertFile,
-  "client-key": clientVariables.clientKeyFile,
-} as const
+const tlsNames = ["ca-file", "client-cert", "client-key"] as const
 
-function tlsOptions(context: World, values: ClientTlsValues): string[] {
+function tlsOptions(context: World, values: AddressValues): string[] {
   readClientTls(context.env, values) // whatever is wrong with the files is told now
   return tlsNames.flatMap((name) => {
-    const path = values[name] ?? context.env[tlsVariables[name]] ?? ""
+    const path = values[name] ?? context.env[clientTlsVariables[name]] ?? ""
     return path === "" ? [] : [`--${name}`, resolve(context.cwd, path)]
   })
 }
@@ -133,7 +118,7 @@ function address(
   context: World,
   transport: "http" | "ws",
   remote: URL | null,
-  values: ConnectionValues,
+  values: AddressValues,
 ): Connection {
   const stdioOnly = ["state-dir", "token-file", ...tlsNames] as const
   const given = stdioOnly.find((name) => values[name] !== undefined)

@@ -4,16 +4,9 @@ import type { Attempt, AuditEntry } from "../../protocol/audit-entry.ts"
 import type { AuditText } from "../../service/audit/read-audit.ts"
 import type { Context } from "../context.ts"
 import { type Colours, coloursFor, type Paint } from "./colours.ts"
-import { type Cell, type Column, onOneLine, renderTable } from "./table.ts"
+import { type Cell, onOneLine, renderTable } from "./table.ts"
 
-const columns: readonly Column[] = [
-  { title: "TIME" },
-  { title: "WHO" },
-  { title: "FROM" },
-  { title: "OUTCOME" },
-  { title: "REASON" },
-  { title: "WHAT" },
-]
+const columns = ["TIME", "WHO", "FROM", "OUTCOME", "REASON", "WHAT"]
 
 export function auditTable(
   context: Pick<Context, "stdout" | "env">,

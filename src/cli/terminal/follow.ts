@@ -6,10 +6,8 @@ import { BrokenPipeError, type Context, type RawMode } from "../context.ts"
 import { endingNotice, survivorsNotice } from "../executions/execution-text.ts"
 import { exitCodeOf } from "../exit-code.ts"
 import { describeError } from "../failure.ts"
-import { DetachKeys } from "./detach-keys.ts"
-import { type EndingSignal, endingSignals, Interrupts } from "./interrupts.ts"
-import { showOutput } from "./show-output.ts"
-import { TerminalModes } from "./terminal-modes.ts"
+import { DetachKeys, type EndingSignal, endingSignals, Interrupts } from "./interrupts.ts"
+import { showOutput, TerminalModes } from "./show-output.ts"
 
 export type FollowOptions = {
   /** Whether what is typed or piped here goes to the execution. */

@@ -40,6 +40,14 @@ export class Interrupts {
   }
 }
 
+/** Aborted when this program is told to end. */
+export function untilTold({ signals }: Context): Disposable & { signal: AbortSignal } {
+  const over = new AbortController()
+  const stack = new DisposableStack()
+  for (const name of endingSignals) stack.use(signals.on(name, () => over.abort()))
+  return { signal: over.signal, [Symbol.dispose]: () => stack.dispose() }
+}
+
 /** Signals that come while an execution is being started, when there is nothing to cancel yet. */
 export class EarlySignals implements Disposable {
   readonly #context: Context
@@ -73,5 +81,32 @@ export class EarlySignals implements Disposable {
     }
     const message = "Gave up before the service answered. `cc-executor ps` shows what is running."
     this.#impatient.reject(new CommandFailure(message, 130))
+  }
+}
+
+const controlP = 0x10
+const controlQ = 0x11
+
+type Keys = { forward: Uint8Array; isDetach: boolean }
+
+/**
+ * Looks for Ctrl-P Ctrl-Q in what is typed. A Ctrl-P waits for the key after it: only then is it
+ * known whether it was the child's. Nothing typed after the two is passed on.
+ */
+export class DetachKeys {
+  #isPending = false
+
+  feed(typed: Uint8Array): Keys {
+    const forward: number[] = []
+    for (const key of typed) {
+      if (this.#isPending && key === controlQ) {
+        this.#isPending = false
+        return { forward: Uint8Array.from(forward), isDetach: true }
+      }
+      if (this.#isPending) forward.push(controlP)
+      this.#isPending = key === controlP
+      if (!this.#isPending) forward.push(key)
+    }
+    return { forward: Uint8Array.from(forward), isDetach: false }
   }
 }

@@ -9,7 +9,7 @@ const eraseLine = "\r\x1b[2K"
 export function spin(
   context: Pick<Context, "stderr" | "env">,
   text: string,
-  afterMs: number,
+  afterMs = 300,
 ): AsyncDisposable {
   if (!isLively(context.stderr, context.env)) return { [Symbol.asyncDispose]: async () => {} }
   let frame = 0

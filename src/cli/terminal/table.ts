@@ -1,7 +1,5 @@
-export type Column = {
-  readonly title: string
-  readonly align?: "left" | "right"
-}
+/** Its title; on the left, unless it says otherwise. */
+export type Column = string | { readonly right: string }
 
 export type Cell = { readonly text: string; readonly paint?: (text: string) => string }
 
@@ -14,7 +12,9 @@ export function renderTable(
   rows: readonly (readonly Cell[])[],
   width: number | null,
 ): string[] {
-  const titles = columns.map((column) => ({ text: column.title }))
+  const titles = columns.map((column) => ({
+    text: typeof column === "string" ? column : column.right,
+  }))
   const lines = [titles, ...rows]
   const widths = columns.map((_, index) =>
     Math.max(...lines.map((cells) => Bun.stringWidth(cells[index]?.text ?? ""))),
@@ -36,7 +36,7 @@ function renderLine(
       const { text, paint = unpainted } = cells[index] ?? { text: "" }
       const shown = index === last && room !== null ? cut(text, room) : text
       const padding = " ".repeat(Math.max(0, (widths[index] ?? 0) - Bun.stringWidth(shown)))
-      if (column.align === "right") return padding + paint(shown)
+      if (typeof column !== "string") return padding + paint(shown)
       return index === last ? paint(shown) : paint(shown) + padding
     })
     .join(gap)

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { readArguments } from "../../../src/cli/arguments.ts"
-import { runOptions } from "../../../src/cli/executions/run-options.ts"
-import { type Receiver, readRun, requestFor } from "../../../src/cli/executions/run-request.ts"
+import {
+  type Receiver,
+  readRun,
+  requestFor,
+  runOptions,
+} from "../../../src/cli/executions/run-request.ts"
 import { fakeContext, fakeInput } from "../fake-context.ts"
 
 type Replaced = Parameters<typeof fakeContext>[0]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { lastLines } from "../../../src/cli/logs/last-lines.ts"
 import type { LogChunk } from "../../../src/cli/logs/log-chunk.ts"
+import { lastLines } from "../../../src/cli/logs/log-chunk.ts"
 import { LogPrinter } from "../../../src/cli/logs/log-printer.ts"
 import { fakeContext } from "../fake-context.ts"
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { DetachKeys } from "../../../src/cli/terminal/detach-keys.ts"
-import { Interrupts } from "../../../src/cli/terminal/interrupts.ts"
-import { TerminalModes } from "../../../src/cli/terminal/terminal-modes.ts"
+import { DetachKeys, Interrupts } from "../../../src/cli/terminal/interrupts.ts"
+import { TerminalModes } from "../../../src/cli/terminal/show-output.ts"
 
 const p = "\x10"
 const q = "\x11"

@@ -14,11 +14,7 @@ import {
 import { fakeOutput } from "../fake-context.ts"
 
 describe("a table", () => {
-  const columns = [
-    { title: "ID" },
-    { title: "SIZE", align: "right" },
-    { title: "COMMAND" },
-  ] as const
+  const columns = ["ID", { right: "SIZE" }, "COMMAND"] as const
   const rows = [
     [{ text: "a" }, { text: "1" }, { text: "make" }],
     [{ text: "bcd" }, { text: "12345" }, { text: "a long command line" }],

@@ -2,10 +2,9 @@ import { inOrder, Scope } from "../../../execution/scope.ts"
 import { tokenText } from "../../../service/access/tokens/token.ts"
 import { TokenName } from "../../../service/access/tokens/token-entry.ts"
 import { makeToken, type Wanted, withToken } from "../../../service/access/tokens/token-list.ts"
-import type { Arguments, OptionTable } from "../../arguments.ts"
+import { type Arguments, flag, option } from "../../arguments.ts"
 import { command } from "../../command.ts"
 import { statePaths } from "../../connect/address.ts"
-import type { Context } from "../../context.ts"
 import { asSentence, UsageFailure } from "../../failure.ts"
 import { durationOption } from "../../time.ts"
 import { changeOwnTokens, type TokenView, tokenOptions, tokenView } from "./own-tokens.ts"
@@ -15,24 +14,15 @@ const defaultTtl = "90d"
 const longestTtl = "36500d"
 
 const options = {
-  name: {
-    type: "string",
-    value: "NAME",
-    about: "the name its bearer is known by; need not be unique",
-  },
-  scope: {
-    type: "string",
-    value: "LIST",
-    about: `what it allows: any of ${Scope.options.join(",")} (default ${defaultScopes})`,
-  },
-  ttl: {
-    type: "string",
-    value: "TIME",
-    about: `how long it is valid, or none (default ${defaultTtl})`,
-  },
-  json: { type: "boolean", about: "one JSON document, with the token in it" },
+  name: option("NAME", "the name its bearer is known by; need not be unique"),
+  scope: option(
+    "LIST",
+    `what it allows: any of ${Scope.options.join(",")} (default ${defaultScopes})`,
+  ),
+  ttl: option("TIME", `how long it is valid, or none (default ${defaultTtl})`),
+  json: flag("one JSON document, with the token in it"),
   ...tokenOptions,
-} as const satisfies OptionTable
+}
 
 type CreateValues = Arguments<typeof options>["values"]
 
@@ -46,36 +36,28 @@ Scopes: execute starts commands, control controls them, read shows them and thei
 executions that the same name has started; metrics reads /metrics, for Prometheus; admin allows
 all of that for everyone's executions.`,
   options,
-  examples: [
-    {
-      about: "for a build machine, in a file that only you can read",
-      command: "(umask 077 && cc-executor token create --name ci > ci.token)",
-    },
-    {
-      about: "read-only, for one day",
-      command: "cc-executor token create --name guest --scope read --ttl 1d",
-    },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
-  run: create,
-})
-
-async function create(context: Context, { values }: Arguments<typeof options>): Promise<number> {
-  const wanted = wantedOf(values)
-  const paths = statePaths(context, values["state-dir"])
-  const now = context.now()
-  const { token, entry } = makeToken(wanted, now, (bytes) => crypto.getRandomValues(bytes))
-  await changeOwnTokens(paths, (tokens) => withToken(tokens, entry, now))
-  const text = tokenText(token)
-  const view = tokenView(entry, now)
-  if (values.json === true) {
-    await context.stdout.write(`${JSON.stringify({ token: text, ...view }, null, 2)}\n`)
+  examples: {
+    "for a build machine, in a file that only you can read":
+      "(umask 077 && cc-executor token create --name ci > ci.token)",
+    "read-only, for one day": "cc-executor token create --name guest --scope read --ttl 1d",
+  },
+  async run(context, { values }) {
+    const wanted = wantedOf(values)
+    const paths = statePaths(context, values["state-dir"])
+    const now = context.now()
+    const { token, entry } = makeToken(wanted, now, (bytes) => crypto.getRandomValues(bytes))
+    await changeOwnTokens(paths, (tokens) => withToken(tokens, entry, now))
+    const text = tokenText(token)
+    const view = tokenView(entry, now)
+    if (values.json === true) {
+      await context.stdout.write(`${JSON.stringify({ token: text, ...view }, null, 2)}\n`)
+      return 0
+    }
+    await context.stderr.write(`${explanation(view)}\n`)
+    await context.stdout.write(`${text}\n`)
     return 0
-  }
-  await context.stderr.write(`${explanation(view)}\n`)
-  await context.stdout.write(`${text}\n`)
-  return 0
-}
+  },
+})
 
 function wantedOf(values: CreateValues): Wanted {
   if (values.name === undefined) throw new UsageFailure("--name is missing: give the token a name.")

@@ -1,27 +1,24 @@
-import type { OptionTable } from "../../arguments.ts"
+import { flag } from "../../arguments.ts"
 import { command } from "../../command.ts"
 import { statePaths } from "../../connect/address.ts"
 import type { Context } from "../../context.ts"
 import { coloursFor } from "../../terminal/colours.ts"
-import { type Column, renderTable } from "../../terminal/table.ts"
+import { renderTable } from "../../terminal/table.ts"
 import { ownTokens, type TokenView, tokenOptions, tokenView } from "./own-tokens.ts"
-
-const options = {
-  json: { type: "boolean", about: "one JSON document" },
-  ...tokenOptions,
-} as const satisfies OptionTable
 
 export const tokenListCommand = command({
   usage: ["token list [OPTIONS]"],
   about: `\
 Includes expired and revoked tokens for at least 90 days. Only hashes are kept, so the tokens
 themselves cannot be shown.`,
-  options,
-  examples: [
-    { about: "all tokens, oldest first", command: "cc-executor token list" },
-    { about: "for programs", command: "cc-executor token list --json" },
-  ],
-  operands: { atLeast: 0, atMost: 0, what: "" },
+  options: {
+    json: flag("one JSON document"),
+    ...tokenOptions,
+  },
+  examples: {
+    "all tokens, oldest first": "cc-executor token list",
+    "for programs": "cc-executor token list --json",
+  },
   async run(context, { values }) {
     const now = context.now()
     const tokens = ownTokens(statePaths(context, values["state-dir"]))
@@ -35,14 +32,7 @@ themselves cannot be shown.`,
   },
 })
 
-const columns: readonly Column[] = [
-  { title: "ID" },
-  { title: "NAME" },
-  { title: "SCOPES" },
-  { title: "CREATED" },
-  { title: "EXPIRES" },
-  { title: "STATE" },
-]
+const columns = ["ID", "NAME", "SCOPES", "CREATED", "EXPIRES", "STATE"]
 
 function tokenTable(
   context: Pick<Context, "stdout" | "env">,

@@ -13,13 +13,13 @@ import {
 import { readTokenFile, type TokenFileFailure } from "../../../service/access/tokens/token-file.ts"
 import { tryLock } from "../../../service/os/libc.ts"
 import type { StatePaths } from "../../../service/storage/state-paths.ts"
-import type { OptionTable } from "../../arguments.ts"
+import { option } from "../../arguments.ts"
 import { makeStateDirectory } from "../../connect/state-directory.ts"
 import { CommandFailure } from "../../failure.ts"
 
 export const tokenOptions = {
-  "state-dir": { type: "string", value: "DIR", about: "the state directory of the service" },
-} as const satisfies OptionTable
+  "state-dir": option("DIR", "the state directory of the service"),
+}
 
 const lockLimitMs = 10_000
 
