@@ -5,7 +5,8 @@ const anywhere = ["help", "--help", "-h", "version", "--version", "-V", "complet
 export function refusedPlatform(platform: string, argv: readonly string[]): string | null {
   if (platform === "linux") return null
   const [command] = argv
-  if (command === undefined || anywhere.includes(command) || asksForHelp(argv)) return null
+  const asksForHelp = argv.includes("--help") || argv.includes("-h")
+  if (command === undefined || anywhere.includes(command) || asksForHelp) return null
   const system = names[platform] ?? platform
   return (
     `This is ${system}, and cc-executor runs only on Linux: it relies on Linux features to track ` +
@@ -18,8 +19,4 @@ const names: Readonly<Record<string, string>> = {
   darwin: "macOS",
   win32: "Windows",
   freebsd: "FreeBSD",
-}
-
-function asksForHelp(argv: readonly string[]): boolean {
-  return argv.includes("--help") || argv.includes("-h")
 }

@@ -114,12 +114,7 @@ function scopeList(): TextForm<Scope[]> {
 }
 
 function readScopes(text: string): Scope[] | undefined {
-  const named = new Set(
-    text
-      .toLowerCase()
-      .split(",")
-      .map((word) => word.trim()),
-  )
+  const named = new Set(text.toLowerCase().split(/\s*,\s*/))
   const known = Scope.options.filter((scope) => named.has(scope))
   return known.length === named.size ? known : undefined
 }

@@ -44,7 +44,8 @@ async function prune(context: Context, values: PruneValues, { client }: Reached)
   const labels = readPairs("--label", values.label)
   const filter = { states: ["ended"], labels, limit: Number.POSITIVE_INFINITY } as const
   const ended = await listExecutions(client, filter)
-  const ageMs = ageOf(values)
+  const age = values["older-than"] ?? defaultAge
+  const ageMs = values.all === true ? 0 : durationOption("--older-than", age)
   const nowMs = context.now().getTime()
   const old = ended.filter((view) => nowMs - Date.parse(view.ended_at ?? "") >= ageMs)
   if (old.length === 0) return tell(context, nothingOld(ended.length, ageMs), 0)
@@ -53,11 +54,6 @@ async function prune(context: Context, values: PruneValues, { client }: Reached)
   }
   for (const { execution_id } of old) await client.call("remove", { execution_id })
   return tell(context, `Removed ${counted(old.length)}, ${sizeText(outputBytes(old))}.`, 0)
-}
-
-function ageOf(values: PruneValues): number {
-  if (values.all === true) return 0
-  return durationOption("--older-than", values["older-than"] ?? defaultAge)
 }
 
 async function isConfirmed(context: Context, old: readonly ExecutionView[]): Promise<boolean> {

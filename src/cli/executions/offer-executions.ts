@@ -18,7 +18,8 @@ const descriptionLength = 60
  * answer in time there is nothing to offer.
  */
 export function offerExecutions(context: Context, which: Which): Promise<Candidate[]> {
-  return Promise.race([candidates(context, which).catch(() => []), nothingInTime()])
+  const nothingInTime = Bun.sleep(limitMs).then(() => [])
+  return Promise.race([candidates(context, which).catch(() => []), nothingInTime])
 }
 
 async function candidates(context: Context, which: Which): Promise<Candidate[]> {
@@ -36,9 +37,4 @@ async function candidates(context: Context, which: Which): Promise<Candidate[]> 
 function statesOf(which: Which): readonly StateKind[] | null {
   if (which === "live") return liveStates
   return which === "ended" ? ["ended"] : null
-}
-
-async function nothingInTime(): Promise<Candidate[]> {
-  await Bun.sleep(limitMs)
-  return []
 }

@@ -1,15 +1,10 @@
-import type { Scope } from "../../../execution/scope.ts"
 import type { Result } from "../../../lib/result.ts"
 import {
   type Change,
   type Changed,
   changeTokens,
 } from "../../../service/access/tokens/change-tokens.ts"
-import {
-  type TokenEntry,
-  type TokenState,
-  tokenState,
-} from "../../../service/access/tokens/token-entry.ts"
+import { type TokenEntry, tokenState } from "../../../service/access/tokens/token-entry.ts"
 import { readTokenFile, type TokenFileFailure } from "../../../service/access/tokens/token-file.ts"
 import { tryLock } from "../../../service/os/libc.ts"
 import type { StatePaths } from "../../../service/storage/state-paths.ts"
@@ -37,18 +32,10 @@ export async function changeOwnTokens<Outcome extends Changed>(
   return succeeded(await changeTokens(paths.directory, lock, change))
 }
 
-/** A token as programs see it: nothing of its secret, not even the hash. */
-export type TokenView = {
-  id: string
-  name: string
-  scopes: Scope[]
-  created_at: string
-  expires_at: string | null
-  revoked_at: string | null
-  state: TokenState
-}
+export type TokenView = ReturnType<typeof tokenView>
 
-export function tokenView(entry: TokenEntry, now: Date): TokenView {
+/** A token as programs see it: nothing of its secret, not even the hash. */
+export function tokenView(entry: TokenEntry, now: Date) {
   const { id, name, scopes } = entry
   return {
     id,
