@@ -1,18 +1,10 @@
-import type { ExecutionView } from "../../protocol/execution-view.ts"
-import { type Arguments, flag, option } from "../arguments.ts"
+import { flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
 import { ownFailure } from "../exit-code.ts"
-import { type FollowOptions, follow } from "../terminal/follow.ts"
-
-const options = {
-  from: option("CURSOR", "start (default), tail for new output only, or a `next` cursor"),
-  observe: flag("only watch: Ctrl-C detaches, and the command never waits for this reader"),
-  interactive: flag("forward standard input", { short: "i" }),
-  ...addressOptions,
-}
+import { follow } from "../terminal/follow.ts"
 
 export const attachCommand = command({
   usage: ["attach [OPTIONS] ID"],
@@ -20,7 +12,12 @@ export const attachCommand = command({
 Shows everything the execution has written and follows it until it ends; then exits as \`run\`
 would have. Ctrl-C cancels the execution, a second Ctrl-C detaches. If the execution has a
 terminal, every key goes to it, and Ctrl-P Ctrl-Q detaches.`,
-  options,
+  options: {
+    from: option("CURSOR", "start (default), tail for new output only, or a `next` cursor"),
+    observe: flag("only watch: Ctrl-C detaches, and the command never waits for this reader"),
+    interactive: flag("forward standard input", { short: "i" }),
+    ...addressOptions,
+  },
   examples: {
     "come back to an execution": "cc-executor attach 7kq2mfa4",
     "watch new output without affecting it": "cc-executor attach --observe --from tail 7kq2mfa4",
@@ -35,28 +32,20 @@ terminal, every key goes to it, and Ctrl-P Ctrl-Q detaches.`,
       role: values.observe === true ? "observer" : "driver",
       encoding: "binary",
     })
-    return await follow(context, execution, followOptions(context, values, view))
+    // Who only observes, or comes after the end, has nothing to say.
+    const mayCancel = view.state !== "ended" && values.observe !== true
+    const hasTerminal = view.terminal !== null && mayCancel
+    return await follow(context, execution, {
+      input: inputFor(context, hasTerminal, values.interactive === true && mayCancel),
+      hasTerminal,
+      mayCancel,
+      onBrokenPipe: "detach",
+      earlier: [],
+    })
   },
 })
 
-function followOptions(
-  context: Context,
-  values: Arguments<typeof options>["values"],
-  view: ExecutionView,
-): FollowOptions {
-  const isLive = view.state !== "ended"
-  const isObserver = values.observe === true
-  const hasTerminal = view.terminal !== null && !isObserver && isLive
-  return {
-    input: inputFor(context, hasTerminal, values.interactive === true && isLive && !isObserver),
-    hasTerminal,
-    mayCancel: isLive && !isObserver,
-    onBrokenPipe: "detach",
-    earlier: [],
-  }
-}
-
-function inputFor(context: Context, hasTerminal: boolean, isWanted: boolean) {
-  if (hasTerminal && context.stdin.kind === "terminal") return "keys"
+function inputFor({ stdin }: Context, hasTerminal: boolean, isWanted: boolean) {
+  if (hasTerminal && stdin.kind === "terminal") return "keys"
   return isWanted ? "stream" : "none"
 }

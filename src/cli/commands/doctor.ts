@@ -11,10 +11,7 @@ import { coloursFor } from "../terminal/colours.ts"
 export const doctorCommand = command({
   usage: ["doctor [OPTIONS]"],
   about: "Exits with 1 if something keeps the service from working. Starts nothing.",
-  options: {
-    json: flag("one JSON document"),
-    ...stateDirOption,
-  },
+  options: { json: flag("one JSON document"), ...stateDirOption },
   examples: {
     "check everything": "cc-executor doctor",
     "for a bug report": "cc-executor doctor --json",

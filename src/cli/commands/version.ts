@@ -3,9 +3,7 @@ import { command } from "../command.ts"
 
 export const versionCommand = command({
   usage: ["version [--json]"],
-  options: {
-    json: flag("one JSON document"),
-  },
+  options: { json: flag("one JSON document") },
   examples: { "for a bug report": "cc-executor version --json" },
   async run(context, { values }) {
     const { version, commit, built } = context.build

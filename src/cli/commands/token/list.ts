@@ -11,10 +11,7 @@ export const tokenListCommand = command({
   about: `\
 Includes expired and revoked tokens for at least 90 days. Only hashes are kept, so the tokens
 themselves cannot be shown.`,
-  options: {
-    json: flag("one JSON document"),
-    ...tokenOptions,
-  },
+  options: { json: flag("one JSON document"), ...tokenOptions },
   examples: {
     "all tokens, oldest first": "cc-executor token list",
     "for programs": "cc-executor token list --json",
@@ -34,10 +31,7 @@ themselves cannot be shown.`,
 
 const columns = ["ID", "NAME", "SCOPES", "CREATED", "EXPIRES", "STATE"]
 
-function tokenTable(
-  context: Pick<Context, "stdout" | "env">,
-  views: readonly TokenView[],
-): string[] {
+function tokenTable(context: Context, views: readonly TokenView[]): string[] {
   const colours = coloursFor(context.stdout, context.env)
   const rows = views.map((view) => [
     { text: view.id, paint: colours.cyan },

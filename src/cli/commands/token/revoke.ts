@@ -12,10 +12,7 @@ export const tokenRevokeCommand = command({
   about: `\
 A name stands for every token that has it. A running service refuses these tokens at once and
 closes the sessions that were opened with them. This cannot be undone.`,
-  options: {
-    all: flag("every token"),
-    ...tokenOptions,
-  },
+  options: { all: flag("every token"), ...tokenOptions },
   examples: {
     "one token": "cc-executor token revoke q4mfa7kx2d",
     "all tokens with this name": "cc-executor token revoke ci",
