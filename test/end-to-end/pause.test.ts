@@ -161,8 +161,8 @@ describeEachContainment("a paused execution whose service is killed", (containme
 
     service.kill("SIGKILL")
 
-    await until("its tree is gone", () => !members.some(isStillThere))
-    expect(markedBy(run.id)).toEqual([])
+    await until("its tree is gone", () => markedBy(run.id).length === 0)
+    expect(members.filter(isStillThere)).toEqual([])
   })
 })
 
