@@ -25,7 +25,7 @@ const Workflow = z.object({
       // Another workflow of this project, which has the same rules to keep.
       z.object({
         uses: z.templateLiteral(["./.github/workflows/", z.string()]),
-        permissions: z.undefined(),
+        permissions: z.undefined().optional(),
         steps: z.array(Step).max(0).default([]),
       }),
     ]),
