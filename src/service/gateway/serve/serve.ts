@@ -29,7 +29,7 @@ import { serveMcp } from "./mcp.ts"
 import type { ExtendMcp } from "./mcp-transports.ts"
 
 /** Characters of text sent: each message was a string before. */
-const collectEveryLength = 9 * 1024 * 1024
+const collectEveryLength = 10 * 1024 * 1024
 
 /** How long a health page or a scrape waits for the keeper. */
 const keeperPatienceMs = 1000
