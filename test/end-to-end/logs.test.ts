@@ -86,8 +86,11 @@ describe("a log file", () => {
 
       const names = ["service.log.3", "service.log.2", "service.log.1", "service.log"]
       const files = names.map((name) => join(path, "..", name))
-      const hasLast = () => readFileSync(path, "utf8").includes(`${ids.at(-1)}","`)
-      await until("the last end is logged", hasLast)
+      const isLastEnd = (line: string) =>
+        line.includes(ids.at(-1) ?? "") && line.includes("execution ended")
+      await until("the last end is logged", () =>
+        readFileSync(path, "utf8").split("\n").some(isLastEnd),
+      )
       expect(readdirSync(join(path, "..")).toSorted()).toEqual(names.toReversed())
       for (const file of files) expect(statSync(file).size).toBeLessThanOrEqual(4096)
       expect(statSync(path).mode & 0o777).toBe(0o600)
