@@ -1,7 +1,8 @@
 # The image of cc-executor, for linux/amd64 and linux/arm64: see docs/containers.md.
 #
 #   docker build -t cc-executor .                        nothing but the executable
-#   docker build -t cc-executor-agent --target agent .   with a shell, git and ripgrep
+#   docker build -t cc-executor-agent --target agent .   with a shell, git and ripgrep; and with
+#     --build-arg CLAUDE_CODE_VERSION=2.1.326            Claude Code, too
 
 ARG BUN_IMAGE=oven/bun:1.4.4
 ARG RUNTIME_IMAGE=gcr.io/distroless/base-debian12:nonroot
@@ -23,18 +24,36 @@ RUN CC_EXECUTOR_BUILD_COMMIT="$COMMIT" bun scripts/build-image.ts "$TARGETARCH"
 # A new volume gets owner and mode of what it is mounted over.
 RUN mkdir -m 700 /state && mkdir -m 755 /workspace
 
+# Claude Code, if a version is named. It may not be redistributed: whoever builds the image fetches
+# it from the package registry, and no image that we publish has it.
+FROM --platform=${BUILDPLATFORM:-linux} ${BUN_IMAGE} AS claude-code
+WORKDIR /install
+ARG CLAUDE_CODE_VERSION=
+ARG TARGETARCH
+RUN mkdir /programs && if [ -n "$CLAUDE_CODE_VERSION" ]; then \
+    case "${TARGETARCH:-$(uname -m)}" in arm64 | aarch64) cpu=arm64 ;; *) cpu=x64 ;; esac \
+    && echo '{}' > package.json \
+    && bun add --exact --ignore-scripts --os linux --cpu "$cpu" \
+      "@anthropic-ai/claude-code@$CLAUDE_CODE_VERSION" \
+    && mv "node_modules/@anthropic-ai/claude-code-linux-$cpu/claude" /programs/claude \
+    && chmod 755 /programs/claude; \
+  fi
+
 FROM ${AGENT_IMAGE} AS agent
 RUN apt-get update \
   && apt-get install -y --no-install-recommends bash ca-certificates git procps ripgrep \
   && rm -rf /var/lib/apt/lists/* \
   && groupadd --gid 65532 nonroot \
   && useradd --uid 65532 --gid 65532 --create-home --shell /bin/bash nonroot
+COPY --from=claude-code /programs /usr/local/bin
 COPY --from=build /src/dist/cc-executor /usr/local/bin/cc-executor
 COPY --from=build --chown=65532:65532 /state /var/lib/cc-executor
 COPY --from=build --chown=65532:65532 /workspace /workspace
 USER 65532:65532
 WORKDIR /workspace
-ENV CC_EXECUTOR_HOST=0.0.0.0 CC_EXECUTOR_STATE_DIR=/var/lib/cc-executor
+ENV CC_EXECUTOR_HOST=0.0.0.0 CC_EXECUTOR_STATE_DIR=/var/lib/cc-executor CC_EXECUTOR_MAKE_TOKEN=true
+# Claude Code cannot replace itself here: the image's next build does.
+ENV DISABLE_AUTOUPDATER=1
 VOLUME /var/lib/cc-executor
 EXPOSE 8003
 STOPSIGNAL SIGTERM
@@ -52,7 +71,7 @@ FROM ${RUNTIME_IMAGE} AS runtime
 COPY --from=build /src/dist/cc-executor /usr/local/bin/cc-executor
 COPY --from=build --chown=65532:65532 /state /var/lib/cc-executor
 USER 65532:65532
-ENV CC_EXECUTOR_HOST=0.0.0.0 CC_EXECUTOR_STATE_DIR=/var/lib/cc-executor
+ENV CC_EXECUTOR_HOST=0.0.0.0 CC_EXECUTOR_STATE_DIR=/var/lib/cc-executor CC_EXECUTOR_MAKE_TOKEN=true
 VOLUME /var/lib/cc-executor
 EXPOSE 8003
 STOPSIGNAL SIGTERM

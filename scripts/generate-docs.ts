@@ -1,13 +1,13 @@
 import { mkdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { version } from "../package.json"
-import { clientVariables } from "../src/config/client-variables.ts"
 import { settingGroups } from "../src/config/setting.ts"
 import { type Setting, settings } from "../src/config/settings.ts"
 import { executionIdFrom } from "../src/execution/id.ts"
 import { createLogger } from "../src/log/log.ts"
 import { endpoints } from "../src/service/transports/http/endpoints.ts"
 import { openApiDocument } from "../src/service/transports/http/open-api.ts"
+import { commandLineSection } from "./command-line-section.ts"
 import { metricsPage } from "./metrics-page.ts"
 import { protocolSchema } from "./protocol-schema.ts"
 import { root } from "./steps.ts"
@@ -59,7 +59,7 @@ function configurationPage(): string {
       settings.filter((setting) => setting.group === group),
     ),
   )
-  return `${[introduction(), ...groups, redaction(), commandLine(), logs()].join("\n\n")}\n`
+  return `${[introduction(), ...groups, redaction(), commandLineSection(), logs()].join("\n\n")}\n`
 }
 
 function introduction(): string {
@@ -95,54 +95,8 @@ function introduction(): string {
     "- `none`, where a setting allows it, means no limit or no value.",
     "",
     "The service listens on an address that other machines can reach only if they can identify",
-    "themselves: with a token (`cc-executor token create`), or with a certificate",
+    "themselves: with a token (`cc-executor token create`, `--make-token`), or with a certificate",
     "(`--tls-client-ca`). See [security](security.md).",
-  ].join("\n")
-}
-
-type ClientVariable = (typeof clientVariables)[keyof typeof clientVariables]
-
-function commandLine(): string {
-  const documented: Record<ClientVariable, { option: string; meaning: string }> = {
-    [clientVariables.url]: {
-      option: "`--url`",
-      meaning: "A remote service, instead of the local one.",
-    },
-    [clientVariables.token]: {
-      option: "–",
-      meaning: "The token for it. There is no option, because everyone can see arguments.",
-    },
-    [clientVariables.tokenFile]: {
-      option: "`--token-file`",
-      meaning: "A file with the token, read again for every connection.",
-    },
-    [clientVariables.caFile]: {
-      option: "`--ca-file`",
-      meaning: "A file with the authorities to trust for `wss://` (PEM).",
-    },
-    [clientVariables.clientCertFile]: {
-      option: "`--client-cert`",
-      meaning: "A file with the client certificate (PEM).",
-    },
-    [clientVariables.clientKeyFile]: {
-      option: "`--client-key`",
-      meaning: "A file with its key (PEM, not encrypted).",
-    },
-  }
-  return [
-    "## For the command line",
-    "",
-    "These are not settings of the service. They are not passed on to a service that the command",
-    "line starts, nor to the commands it runs.",
-    "",
-    "| option | variable | meaning |",
-    "| --- | --- | --- |",
-    ...Object.entries(documented).map(
-      ([variable, { option, meaning }]) => `| ${option} | \`${variable}\` | ${meaning} |`,
-    ),
-    "",
-    "An option takes precedence over its variable, and the token itself over a file that a",
-    "variable names.",
   ].join("\n")
 }
 

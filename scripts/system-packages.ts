@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs"
 import { run, type Step } from "./steps.ts"
 
-/** Programs that tests drive, by the Debian package that brings them. */
-const needed: { package: string; present: () => boolean }[] = [
+/** A program that tests drive, by the Debian package that brings it. */
+type Needed = { package: string; present: () => boolean }
+
+const alwaysNeeded: Needed[] = [
   { package: "python3", present: () => existsSync("/usr/bin/python3") },
   { package: "python3-websockets", present: () => pythonImports("websockets") },
   { package: "tmux", present: () => onPath("tmux") },
@@ -22,14 +24,30 @@ const needed: { package: string; present: () => boolean }[] = [
   { package: "zsh", present: () => onPath("zsh") },
   { package: "fish", present: () => onPath("fish") },
   { package: "systemd", present: () => onPath("systemd-analyze") },
-  ...(process.env["TEST_RELEASE"] === "1" ? emulators() : []),
 ]
 
 /** What runs executables for other processors; without the switch their tests are skipped. */
-function emulators() {
+const emulators: Needed[] = [
+  { package: "qemu-user-static", present: () => onPath("qemu-aarch64-static") },
+  { package: "libc6-arm64-cross", present: () => existsSync("/usr/aarch64-linux-gnu") },
+]
+
+const debianKeys = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+/** What makes a whole machine to test on; without the switch its tests are skipped. */
+const machineMakers: Needed[] = [
+  { package: "qemu-system-x86", present: () => onPath("qemu-system-x86_64") },
+  { package: "debootstrap", present: () => onPath("debootstrap") },
+  { package: "debian-archive-keyring", present: () => existsSync(debianKeys) },
+  { package: "e2fsprogs", present: () => onPath("mke2fs") },
+]
+
+/** Asked when it is needed: `--all` sets the switches after this file was loaded. */
+function needed(): Needed[] {
   return [
-    { package: "qemu-user-static", present: () => onPath("qemu-aarch64-static") },
-    { package: "libc6-arm64-cross", present: () => existsSync("/usr/aarch64-linux-gnu") },
+    ...alwaysNeeded,
+    ...(process.env["TEST_RELEASE"] === "1" ? emulators : []),
+    ...(process.env["TEST_MACHINE"] === "1" ? machineMakers : []),
   ]
 }
 
@@ -51,7 +69,9 @@ export const systemPackages: Step = {
 }
 
 function missingPackages(): string[] {
-  return needed.filter((program) => !program.present()).map((program) => program.package)
+  return needed()
+    .filter((program) => !program.present())
+    .map((program) => program.package)
 }
 
 export async function aptInstall(packages: string[]): Promise<void> {

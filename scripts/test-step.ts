@@ -41,14 +41,21 @@ function testStep(runs: () => Promise<Run[]>): TestStep {
   return step
 }
 
-/** Stress tests measure memory and cost, so they have the machine to themselves. */
+/**
+ * Stress tests measure memory and cost, and a machine in software takes all there is of both: they
+ * run alone.
+ */
+const alone: readonly Suite[] = ["machine", "stress"]
+
 async function runsOf(suites: readonly Suite[], args: readonly string[]): Promise<Run[]> {
   const runs: Run[] = []
-  const together = suites.filter((suite) => suite !== "stress")
+  const together = suites.filter((suite) => !alone.includes(suite))
   // Files of one worker share its modules, as they do where one process runs them all.
   const parallel = [`--parallel=${workers}`, "--no-isolate"]
   if (together.length > 0) runs.push([...parallel, ...args, ...(await filesOf(together))])
-  if (suites.includes("stress")) runs.push([...args, ...(await filesOf(["stress"]))])
+  for (const suite of alone) {
+    if (suites.includes(suite)) runs.push([...args, ...(await filesOf([suite]))])
+  }
   return runs
 }
 

@@ -7,6 +7,7 @@ export const suiteNames = [
   "conformance",
   "project",
   "image",
+  "machine",
   "stress",
 ] as const
 
@@ -21,6 +22,7 @@ const folders: Record<Exclude<Suite, "fast">, readonly string[]> = {
   conformance: ["conformance"],
   project: ["documentation", "packaging", "scripts/build"],
   image: ["image"],
+  machine: ["machine"],
   stress: ["stress"],
 }
 

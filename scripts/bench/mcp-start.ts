@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { isThere } from "../../src/cli/connect/ask.ts"
+import { isThere } from "../../src/cli/connect/local-listener.ts"
+import { statePathsIn } from "../../src/service/storage/state-paths.ts"
 import { type Measured, timesFloor } from "./figure.ts"
 import { median } from "./statistics.ts"
 
@@ -83,7 +84,7 @@ async function versionMs(executable: string): Promise<number> {
 
 async function readyMs({ path }: StateDirectory): Promise<number> {
   const startedMs = performance.now()
-  while (!(await isThere(join(path, "gateway.sock")))) await Bun.sleep(pollMs)
+  while (!(await isThere(statePathsIn(path)))) await Bun.sleep(pollMs)
   return performance.now() - startedMs
 }
 

@@ -67,6 +67,17 @@ export function asksForHelp(
   )
 }
 
+/** Of options that may be given more than once, the last one. */
+export function givenValues(
+  argv: readonly string[],
+  options: OptionTable,
+  passThrough: boolean,
+): Record<string, string | undefined> {
+  const { ours } = splitOperands(argv, options, passThrough)
+  const tokens = tokensOf(ours, options).filter((token) => token.kind === "option")
+  return Object.fromEntries(tokens.map(({ name, value }) => [name, value]))
+}
+
 function parseStrictly<Options extends OptionTable>(args: readonly string[], options: Options) {
   return parseArgs({ args, options, strict: true, allowPositionals: true }).values
 }

@@ -1,6 +1,7 @@
 import {
   type Arguments,
   asksForHelp,
+  givenValues,
   helpOption,
   type OptionTable,
   readArguments,
@@ -13,6 +14,8 @@ export type Command = {
   /** The exit code of a failure that does not bring its own. */
   readonly failureExitCode: number
   asksForHelp(argv: readonly string[]): boolean
+  /** The options among the arguments that have a value, by their names. */
+  given?(argv: readonly string[]): Readonly<Record<string, string | undefined>>
   /** Answers the exit code. Failures are thrown, as CommandFailure where they are expected. */
   execute(context: Context, argv: readonly string[]): Promise<number>
 }
@@ -49,6 +52,7 @@ export function command<const Options extends OptionTable>(
     help: about === undefined ? help : { ...help, about },
     failureExitCode: definition.failureExitCode ?? 1,
     asksForHelp: (argv) => asksForHelp(argv, help.options, passThrough),
+    given: (argv) => givenValues(argv, options, passThrough),
     execute(context, argv) {
       const args = readArguments(argv, options, passThrough)
       checkOperands(args.operands, definition.operands ?? noOperands)

@@ -17,6 +17,10 @@ const table = {
       summary: "run a command and follow it, or start it in the background",
       load: async () => (await import("./commands/run.ts")).runCommand,
     },
+    rerun: {
+      summary: "run the command of another execution again, with changes",
+      load: async () => (await import("./commands/rerun.ts")).rerunCommand,
+    },
     attach: {
       summary: "follow an execution again, from the start or any later point",
       load: async () => (await import("./commands/attach.ts")).attachCommand,
@@ -26,10 +30,48 @@ const table = {
       load: async () => (await import("./commands/wait.ts")).waitCommand,
     },
   },
+  Agents: {
+    claude: {
+      summary: "run Claude Code as a session that goes on without this terminal",
+      load: async () => (await import("./commands/claude.ts")).claudeCommand,
+    },
+    inbox: {
+      summary: "list the questions of agents that wait for an answer",
+      load: async () => (await import("./commands/inbox.ts")).inboxCommand,
+    },
+    "agent status": {
+      summary: "show what a session does, what it asks, and what it has used",
+      load: async () => (await import("./commands/agent/status.ts")).agentStatusCommand,
+    },
+    "agent send": {
+      summary: "send a session another turn",
+      load: async () => (await import("./commands/agent/send.ts")).agentSendCommand,
+    },
+    "agent answer": {
+      summary: "answer a question of a session",
+      load: async () => (await import("./commands/agent/answer.ts")).agentAnswerCommand,
+    },
+    "agent interrupt": {
+      summary: "interrupt the turn of a session",
+      load: async () => (await import("./commands/agent/interrupt.ts")).agentInterruptCommand,
+    },
+    "agent configure": {
+      summary: "change a session's model or permission mode",
+      load: async () => (await import("./commands/agent/configure.ts")).agentConfigureCommand,
+    },
+    "agent end": {
+      summary: "end a session when its turn has ended",
+      load: async () => (await import("./commands/agent/end.ts")).agentEndCommand,
+    },
+  },
   Look: {
     ps: {
       summary: "list executions",
       load: async () => (await import("./commands/ps.ts")).psCommand,
+    },
+    inspect: {
+      summary: "show everything about one execution",
+      load: async () => (await import("./commands/inspect.ts")).inspectCommand,
     },
     logs: {
       summary: "show the output of an execution",
@@ -83,6 +125,26 @@ const table = {
     },
   },
   Access: {
+    "context add": {
+      summary: "save how to reach a remote service under a name",
+      load: async () => (await import("./commands/context/add.ts")).contextAddCommand,
+    },
+    "context use": {
+      summary: "use a saved context, or the local service, from now on",
+      load: async () => (await import("./commands/context/use.ts")).contextUseCommand,
+    },
+    "context list": {
+      summary: "list saved contexts",
+      load: async () => (await import("./commands/context/list.ts")).contextListCommand,
+    },
+    "context show": {
+      summary: "show which service commands use, and why",
+      load: async () => (await import("./commands/context/show.ts")).contextShowCommand,
+    },
+    "context remove": {
+      summary: "remove a saved context",
+      load: async () => (await import("./commands/context/remove.ts")).contextRemoveCommand,
+    },
     "token create": {
       summary: "create a token for a remote client, or for another name",
       load: async () => (await import("./commands/token/create.ts")).tokenCreateCommand,
@@ -90,6 +152,10 @@ const table = {
     "token new": {
       summary: "print a token to put into a file for --accept-token-file",
       load: async () => (await import("./commands/token/new.ts")).tokenNewCommand,
+    },
+    "token show": {
+      summary: "print the token that a service with --make-token has made",
+      load: async () => (await import("./commands/token/show.ts")).tokenShowCommand,
     },
     "token list": {
       summary: "list tokens, without their secrets",
@@ -156,6 +222,26 @@ export const commands: readonly CommandEntry[] = Object.entries(table).flatMap((
   Object.entries(entries).map(([name, entry]) => ({ name, group, ...entry })),
 )
 
+/** What other programs call what is found here under another name, with its options. */
+const aliases: ReadonlyMap<string, readonly [name: string, ...options: string[]]> = new Map([
+  ["exec", ["run"]],
+  ["status", ["inspect"]],
+  ["kill", ["cancel"]],
+  ["list", ["ps"]],
+  ["ls", ["ps"]],
+  ["top", ["ps", "--interactive"]],
+])
+
+/** What ends or removes things is never offered to somebody who mistyped something else. */
+const destructive: ReadonlySet<string> = new Set([
+  "stop",
+  "cancel",
+  "rm",
+  "prune",
+  "token revoke",
+  "context remove",
+])
+
 export type FoundCommand = { entry: CommandEntry; rest: readonly string[] }
 
 /** The command that the first two words name, else the first one; `rest` is what follows. */
@@ -165,9 +251,10 @@ export function findCommand(
 ): FoundCommand | null {
   // `mcp` is a command, and so is `mcp install`.
   for (const words of [2, 1]) {
-    const name = argv.slice(0, words).join(" ")
+    const typed = argv.slice(0, words).join(" ")
+    const [name, ...options] = aliases.get(typed) ?? [typed]
     const entry = among.find((candidate) => candidate.name === name)
-    if (entry !== undefined) return { entry, rest: argv.slice(words) }
+    if (entry !== undefined) return { entry, rest: [...options, ...argv.slice(words)] }
   }
   return null
 }
@@ -179,6 +266,7 @@ export function familyOf(word: string): readonly CommandEntry[] {
 
 export function suggestCommand(name: string): string {
   const names = commands.flatMap((entry) => [entry.name, entry.name.replace(/ .*/, "")])
-  const meant = suggest(name, [...new Set(names), "help"])
+  const offered = [...new Set(names), "help"].filter((one) => !destructive.has(one))
+  const meant = suggest(name, offered)
   return meant === null ? "" : ` Did you mean \`cc-executor ${meant}\`?`
 }

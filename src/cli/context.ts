@@ -3,7 +3,9 @@ import type { TerminalSize } from "../execution/spec.ts"
 import type { Result } from "../lib/result.ts"
 import type { Logger } from "../log/log.ts"
 import type { ParamsOf } from "../protocol/methods.ts"
+import type { StartedBy } from "../service/storage/lock-text.ts"
 import type { PolicyDecision } from "./policy-decision.ts"
+import type { Text } from "./terminal/terminal-text.ts"
 
 /** What a command needs of the world around it: everything a test would want to replace. */
 export interface Context {
@@ -21,7 +23,10 @@ export interface Context {
   /** Of the terminal this runs on, null without one. */
   terminalSize(): TerminalSize | null
   /** Runs the service in this process until it ends; answers the exit code. */
-  serve(config: Config, options: { logger: Logger; say(text: string): void }): Promise<number>
+  serve(
+    config: Config,
+    options: { logger: Logger; say(text: string): void; startedBy: StartedBy },
+  ): Promise<number>
   /** What a service with this configuration would do with a request, or why it has none. */
   readonly decide: Decide
   /** Looks at the files that a configuration names. */
@@ -46,13 +51,20 @@ export interface Output {
   readonly isTty: boolean
   /** In characters; null where lines have no end. */
   width(): number | null
-  /** Resolves when the data is out. Rejects with a BrokenPipeError when nobody reads any more. */
-  write(data: string | Uint8Array): Promise<void>
+  /**
+   * What we say, with whatever others wrote in it made harmless. Resolves when it is out. Rejects
+   * with a BrokenPipeError when nobody reads any more.
+   */
+  write(text: Text): Promise<void>
+  /** As `write`, but exactly these bytes: what an execution wrote, or a protocol's messages. */
+  writeBytes(bytes: Uint8Array): Promise<void>
 }
 
 export interface Input {
   /** `nothing` is /dev/null and its like: there is no use in passing it on. */
   readonly kind: "terminal" | "stream" | "nothing"
+  /** Whether a process that was started beside this one writes to it, as in a pipeline. */
+  isFedBySibling(): boolean
   /** Until its end, or until the signal is aborted. */
   chunks(until: AbortSignal): AsyncIterable<Uint8Array>
   /** Every key as it is pressed, until disposed. Only for a terminal. */

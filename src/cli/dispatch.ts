@@ -1,7 +1,9 @@
+import { CallError } from "../client/client-error.ts"
 import type { Command } from "./command.ts"
 import { type CommandEntry, familyOf, findCommand, suggestCommand } from "./commands.ts"
+import { backgroundService } from "./connect/background-word.ts"
 import { BrokenPipeError, type Context } from "./context.ts"
-import { CommandFailure, describeError, UsageFailure } from "./failure.ts"
+import { CommandFailure, contextNote, describeError, UsageFailure } from "./failure.ts"
 import { commandHelp, familyHelp, overview } from "./help.ts"
 
 /** What `doctor` starts this program with, in a process of its own. */
@@ -27,6 +29,9 @@ async function route(context: Context, argv: readonly string[]): Promise<number>
     return 2
   }
   if (name === containmentProbe) return (await import("./doctor/containment.ts")).probe(context)
+  if (name === backgroundService) {
+    return (await import("./commands/serve.ts")).serveInBackground(context, rest)
+  }
   if (name === completionQuery) {
     return (await import("./completion/complete.ts")).complete(context, rest)
   }
@@ -76,6 +81,12 @@ async function execute(
   } catch (error) {
     if (error instanceof BrokenPipeError) return 0
     const { failureExitCode } = command
+    if (error instanceof CallError && Object.hasOwn(command.help.options, "context")) {
+      const { usedContext } = await import("./connect/service-choice.ts")
+      const name = usedContext(context, command.given?.(argv) ?? {})
+      await tell(context, `${describeError(error)}${contextNote(name)}`)
+      return failureExitCode
+    }
     return tellFailure(context, error, `cc-executor ${entry.name} --help`, failureExitCode)
   }
 }

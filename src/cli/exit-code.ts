@@ -48,6 +48,9 @@ function stoppedExitCode(cause: Completed["cause"]): number {
       return signalExitCode("SIGTERM")
     case "output-limit":
     case "disk-full":
+    case "budget":
+    case "usage-limit":
+    case "agent-failed":
       return ownFailure
   }
 }

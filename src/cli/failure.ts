@@ -1,5 +1,7 @@
 import { CallError, ClientClosedError, ConnectionLostError } from "../client/client-error.ts"
 import { errnoOf } from "../lib/errno.ts"
+import { onOneLine } from "../lib/harmless-text.ts"
+import { UntrustedFileError } from "../lib/untrusted-file.ts"
 
 /** Ends a command: `message` says what happened and what to do. */
 export class CommandFailure extends Error {
@@ -33,17 +35,30 @@ export function orFail<Value>(work: () => Value, say: (errno: string) => string)
   }
 }
 
-/** One line for people. The server's own words stay as they are: they say what to do. */
+/** One line for people. The server's own words are kept: they say what to do. */
 export function describeError(error: unknown): string {
-  if (error instanceof CallError) return asSentence(error.message)
+  if (error instanceof CallError) return asSentence(onOneLine(error.message))
   const isExpected =
     error instanceof CommandFailure ||
+    error instanceof UntrustedFileError ||
     error instanceof ConnectionLostError ||
     error instanceof ClientClosedError
   if (isExpected) return error.message
+  if (error instanceof Error && error.message === withoutCodeMemory) return tooLittleAddressSpace
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return `this is a bug in cc-executor, please report it: ${what}`
 }
+
+/** After what a service has refused: which one that was, where a saved context has named it. */
+export function contextNote(name: string | null): string {
+  return name === null ? "" : ` (context "${name}")`
+}
+
+/** What Bun says when it could reserve no memory for machine code, and goes on without. */
+const withoutCodeMemory = "bun:ffi requires the JIT"
+const tooLittleAddressSpace =
+  "The runtime could not reserve the address space that it needs: remove the limit " +
+  "(`ulimit -v`), or raise it to 3 GiB or more. What is reserved is not what is used."
 
 export function asSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`

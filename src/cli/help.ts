@@ -18,7 +18,7 @@ export function overview(): string {
     ...groups,
     [
       "Commands use the local service, and start it if it is not running.",
-      "Name an execution by its id, or by any unique prefix of it.",
+      "ID is an execution's id, any unique prefix of it, or its name (run --name).",
       "See `cc-executor COMMAND --help` for the options of a command, with examples.",
     ].join("\n"),
     "Example:\n  cc-executor run -- make -j8 test",

@@ -11,6 +11,8 @@ import {
   type RawMode,
   type Signals,
 } from "./context.ts"
+import { isFedBySibling } from "./terminal/pipe-sibling.ts"
+import { terminalText } from "./terminal/terminal-text.ts"
 
 /** The real world, save for what only main.ts may read. */
 export function systemContext(
@@ -45,6 +47,7 @@ function terminalSize(): TerminalSize | null {
 function standardInput(): Input {
   return {
     kind: inputKind(),
+    isFedBySibling: () => isFedBySibling(0),
     async *chunks(until) {
       const reader = Bun.stdin.stream().getReader()
       const cancel = () => void reader.cancel().catch(() => undefined)
@@ -113,6 +116,11 @@ const retryMs = 5
 function descriptorOutput(fd: 1 | 2): Output {
   const isTty = isatty(fd)
   let turn: Promise<void> = Promise.resolve()
+  const writeBytes = (bytes: Uint8Array) => {
+    const done = turn.then(() => writeAll(fd, bytes))
+    turn = done.catch(() => undefined) // a failure is told to its writer alone
+    return done
+  }
   return {
     isTty,
     width() {
@@ -120,12 +128,8 @@ function descriptorOutput(fd: 1 | 2): Output {
       const [columns] = new WriteStream(fd).getWindowSize()
       return columns > 0 ? columns : null
     },
-    write(data) {
-      const bytes = typeof data === "string" ? Buffer.from(data) : data
-      const done = turn.then(() => writeAll(fd, bytes))
-      turn = done.catch(() => undefined) // a failure is told to its writer alone
-      return done
-    },
+    write: (text) => writeBytes(Buffer.from(terminalText(text))),
+    writeBytes,
   }
 }
 

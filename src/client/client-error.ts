@@ -42,15 +42,3 @@ export class DetachedError extends Error {
     super(`Detached from execution ${executionId}: it goes on, but its end is not followed here.`)
   }
 }
-
-/** Not all of what was written reached the child's standard input. */
-export class InputError extends Error {
-  override readonly name = "InputError"
-  /** Bytes the child's input has taken in all, of every writer. */
-  readonly takenBytes: number
-
-  constructor(message: string, takenBytes: number) {
-    super(message)
-    this.takenBytes = takenBytes
-  }
-}

@@ -4,6 +4,7 @@ import type { Result } from "../lib/result.ts"
 import type { Encoding, Labels } from "../protocol/execute.ts"
 import type { MethodName, ParamsOf, ResultOf, Role } from "../protocol/methods.ts"
 import { Calls } from "./calls/calls.ts"
+import { StandardInput } from "./calls/standard-input.ts"
 import { AlreadyAttachedError } from "./client-error.ts"
 import { type ClientLimits, defaultLimits } from "./client-limits.ts"
 import { Connection, type ConnectionState } from "./connection/connection.ts"
@@ -18,6 +19,7 @@ import { defaultReconnectPolicy, type ReconnectPolicy } from "./connection/recon
 import type { Greeting, Session } from "./connection/session.ts"
 import { Deliveries } from "./output/deliveries.ts"
 import type { Delivery } from "./output/delivery.ts"
+import { randomName } from "./random-name.ts"
 import { type RemoteExecution, remoteExecution } from "./remote-execution.ts"
 import type { Watch } from "./watch/watch.ts"
 import { Watches } from "./watch/watches.ts"
@@ -111,7 +113,7 @@ export class Client implements AsyncDisposable {
     const followed = Promise.withResolvers<Delivery>()
     ignoreUnhandledRejection(followed.promise)
     const request = withIdempotencyKey("execute", { ...params, acknowledges: true })
-    const result = await this.#calls.result("execute", request, {
+    await this.#calls.result("execute", request, {
       answered: (answer, session) => {
         const delivery = this.#followStarted(params, options, answer, session)
         if (delivery.ok) return followed.resolve(delivery.value)
@@ -119,8 +121,7 @@ export class Client implements AsyncDisposable {
         followed.reject(delivery.failure)
       },
     })
-    const inputOffset = result.repeated === true ? null : 0
-    return remoteExecution(await followed.promise, this.#calls, inputOffset)
+    return remoteExecution(await followed.promise, this.#calls)
   }
 
   async attach(executionId: string, options: AttachOptions = {}): Promise<RemoteExecution> {
@@ -138,7 +139,12 @@ export class Client implements AsyncDisposable {
     })
     if (!delivery.ok) throw delivery.failure
     await delivery.value.ready
-    return remoteExecution(delivery.value, this.#calls, null)
+    return remoteExecution(delivery.value, this.#calls)
+  }
+
+  /** Writes to an execution without following it; several may write at a time. */
+  input(executionId: string): StandardInput {
+    return new StandardInput(executionId, this.#calls)
   }
 
   watch(labels: Labels = {}): Watch {
@@ -183,14 +189,13 @@ export class Client implements AsyncDisposable {
   }
 }
 
-/** Gives every `execute` a key, so that sending it again after a cut starts nothing twice. */
+/** Gives what would be done twice a name, so that sending it again after a cut does it once. */
 function withIdempotencyKey<Params>(method: MethodName, params: Params): Params {
-  if (method !== "execute" || typeof params !== "object" || params === null) return params
+  if (method === "agent.send" && typeof params === "object" && params !== null) {
+    return "turn_id" in params ? params : { ...params, turn_id: randomName() }
+  }
+  const starts = method === "execute" || method === "agent.start"
+  if (!starts || typeof params !== "object" || params === null) return params
   if ("idempotency_key" in params && params.idempotency_key !== undefined) return params
-  return { ...params, idempotency_key: randomKey() }
-}
-
-// crypto.randomUUID would do, but browsers withhold it from pages that came over plain http.
-function randomKey(): string {
-  return crypto.getRandomValues(new Uint8Array(16)).toHex()
+  return { ...params, idempotency_key: randomName() }
 }

@@ -36,13 +36,9 @@ export interface RemoteExecution extends AsyncDisposable {
   detach(): Promise<void>
 }
 
-export function remoteExecution(
-  delivery: Delivery,
-  calls: Calls,
-  inputOffset: number | null,
-): RemoteExecution {
+export function remoteExecution(delivery: Delivery, calls: Calls): RemoteExecution {
   const { inbox, executionId: execution_id } = delivery
-  const input = new StandardInput(execution_id, calls, inputOffset)
+  const input = new StandardInput(execution_id, calls)
   return {
     id: execution_id,
     get pid() {

@@ -4,6 +4,7 @@
  */
 export const clientVariables = {
   url: "CC_EXECUTOR_URL",
+  context: "CC_EXECUTOR_CONTEXT",
   token: "CC_EXECUTOR_TOKEN",
   tokenFile: "CC_EXECUTOR_TOKEN_FILE",
   caFile: "CC_EXECUTOR_CA_FILE",

@@ -49,6 +49,18 @@ export function loadConfig(sources: ConfigSources): Result<Config, ConfigProblem
   return read.data !== undefined && problems.length === 0 ? ok(read.data) : fail(problems)
 }
 
+/**
+ * Everything that somebody has chosen, as flags: who is started with them needs no variables, and
+ * no home to look for `~` in.
+ */
+export function chosenFlags(sources: ConfigSources): string[] {
+  return settings.flatMap((setting) => {
+    const { source, text } = originOf(setting, sources)
+    if (source === defaultSource) return []
+    return [`${setting.flag}=${expandHome(String(text), sources.home)}`]
+  })
+}
+
 /** Settings of TLS that mean nothing without each other; what the files hold is looked at later. */
 function tlsProblems({ tlsCert, tlsKey, tlsClientCa }: Config): ConfigProblem[] {
   const problems: ConfigProblem[] = []
@@ -67,6 +79,8 @@ function tlsProblems({ tlsCert, tlsKey, tlsClientCa }: Config): ConfigProblem[] 
   return problems
 }
 
+const defaultSource = "the default"
+
 /** Where a setting's text came from; true where a flag stands without one. */
 type Origin = { setting: Setting; source: string; text: string | true }
 
@@ -78,7 +92,7 @@ function originOf(setting: Setting, { flags, env }: ConfigSources): Origin {
     const text = source === null ? undefined : ownText(env, source)
     if (source !== null && text !== undefined) return { setting, source, text }
   }
-  return { setting, source: "the default", text: defaultText(setting, env) }
+  return { setting, source: defaultSource, text: defaultText(setting, env) }
 }
 
 function ownText<Text>(from: Readonly<Record<string, Text>>, name: string): Text | undefined {

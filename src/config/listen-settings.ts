@@ -32,6 +32,16 @@ export const listenSettings = {
     description:
       "Requires a token from the service's own user on loopback too; not on the unix socket.",
   }),
+  makeToken: listening(boolean(), {
+    defaultText: "false",
+    example: "true",
+    description:
+      "Makes a token at startup if clients need one and there is none; `token show` prints it.",
+  }),
+  containerName: listening(orNone(containerNames()), {
+    example: "cc_executor_mcp",
+    description: "The container the service runs in, named in commands that it suggests.",
+  }),
   acceptTokenFile: listening(orNone(absolutePath()), {
     example: "/run/secrets/cc-executor-token",
     description:
@@ -117,6 +127,11 @@ function readScopes(text: string): Scope[] | undefined {
   const named = new Set(text.toLowerCase().split(/\s*,\s*/))
   const known = Scope.options.filter((scope) => named.has(scope))
   return known.length === named.size ? known : undefined
+}
+
+function containerNames(): TextForm<string> {
+  const allowed = "a container name: letters, digits, dots, dashes and underscores"
+  return textForm("<name>", allowed, (text) => (/^\w[\w.-]*$/.test(text) ? text : undefined))
 }
 
 /** Names by which clients know the service, without a port. */

@@ -26,6 +26,10 @@ export const HandedChild = z.object({
   leader: ProcessIdentity,
   outputs: z.array(HandedOutput),
   input: HandedInput.nullable().describe("null where there never was one"),
+  status: z
+    .object({ fd: descriptor.nullable() })
+    .optional()
+    .describe("of the host of an agent; its descriptor is null when it has ended"),
   frozen: z.array(ProcessIdentity).describe("whom a thaw has to wake, where no cgroup does it"),
 })
 export type HandedChild = z.infer<typeof HandedChild>
@@ -61,9 +65,15 @@ export const HandedExecution = z.object({
   child: HandedChild,
   clocks: HandedClocks,
   isInputClosed: z.boolean(),
+  inputWriters: z
+    .array(z.tuple([z.string(), z.string(), z.int().min(0)]))
+    .default([]) // programs before this one knew no writers
+    .describe("principal, name, and how many bytes of each writer the child has taken"),
   transcript: HandedTranscript,
   takenBytes: z.int().min(0),
+  takenStdoutBytes: z.int().min(0).default(0),
   isDiskFull: z.boolean().describe("nothing more of it is recorded, only counted"),
+  agentHeld: z.string().default("").describe("the beginning of what its host says"),
   redactors: z.array(HandedRedactor),
 })
 export type HandedExecution = z.infer<typeof HandedExecution>

@@ -27,7 +27,7 @@ export type AllowList = {
   programs: readonly AllowedProgram[]
   /** Real paths; a child starts at or below one of them. Null is anywhere. */
   directories: readonly string[] | null
-  /** The only variables a request may set; null is all that do not change what runs. */
+  /** The only variables a request may set; null is those that are known to be harmless. */
   variables: readonly string[] | null
 }
 

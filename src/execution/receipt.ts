@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AgentStatus } from "./agent.ts"
 import { ExecutionId } from "./id.ts"
 import {
   ContainmentMode,
@@ -46,6 +47,17 @@ export const Receipt = z.object({
   stopped: z.array(StoppedProcess),
   killed_after_exit: z.array(StoppedProcess),
   survivors: z.array(Survivor),
+  agent: AgentStatus.pick({
+    agent: true,
+    agent_version: true,
+    session_id: true,
+    resumed_from: true,
+    turns: true,
+    usage: true,
+    end: true,
+  })
+    .nullish()
+    .describe("of an agent's session, as its host told it last"),
 })
 export type Receipt = z.infer<typeof Receipt>
 
@@ -83,7 +95,14 @@ export function receiptOf(record: ExecutionRecord, uid: number): Receipt | null 
     stopped: record.stopped,
     killed_after_exit: record.killedAfterExit,
     survivors: record.survivors,
+    ...agentOf(record),
   }
+}
+
+function agentOf({ agent: status }: ExecutionRecord): Pick<Receipt, "agent"> {
+  if (status === null || status === undefined) return {}
+  const { agent, agent_version, session_id, resumed_from, turns, usage, end } = status
+  return { agent: { agent, agent_version, session_id, resumed_from, turns, usage, end } }
 }
 
 function ranAs({ ranAs: other }: ExecutionRecord, serviceUid: number): Receipt["ran_as"] {

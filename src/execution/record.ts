@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AgentStatus } from "./agent.ts"
 import { ExecutionId } from "./id.ts"
 import { ExecutionSpec } from "./spec.ts"
 import { ExecutionState } from "./state.ts"
@@ -133,6 +134,7 @@ export const ExecutionRecord = z.object({
   stopped: z.array(StoppedProcess).describe("what was stopped, and how"),
   killedAfterExit: z.array(StoppedProcess).describe("what outlived the leader and was killed"),
   survivors: z.array(Survivor).describe("what could not be killed"),
+  agent: AgentStatus.nullish().describe("of an agent's session, as its host told it last"),
 })
 export type ExecutionRecord = z.infer<typeof ExecutionRecord>
 

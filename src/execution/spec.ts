@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AgentSpec } from "./agent.ts"
 
 export const TerminalSize = z.object({
   cols: z.int().min(1).max(4096),
@@ -63,5 +64,6 @@ export const ExecutionSpec = z.object({
     .describe("bytes of both streams after which it is stopped; null means no limit"),
   onDisconnect: z.enum(["keep", "cancel"]),
   labels: z.record(z.string(), z.string()),
+  agent: AgentSpec.optional().describe("of an agent's session; absent for a command"),
 })
 export type ExecutionSpec = z.infer<typeof ExecutionSpec>

@@ -16,6 +16,10 @@ export const StopCause = z.enum([
   "disk-full",
   "disconnected",
   "shutdown",
+  // Of an agent's session, which ends itself:
+  "budget",
+  "usage-limit",
+  "agent-failed",
 ])
 export type StopCause = z.infer<typeof StopCause>
 

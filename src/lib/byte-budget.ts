@@ -1,20 +1,28 @@
-/** So many bytes may be held in memory at once, by whoever asks first. */
-export class ByteBudget {
-  readonly #limitBytes: number
-  #heldBytes = 0
+export type ByteLimits = { limitBytes: number; limitBytesEach: number }
 
-  constructor(limitBytes: number) {
-    this.#limitBytes = limitBytes
+/** So many bytes may be held in memory at once, by all and by each. */
+export class ByteBudget {
+  readonly #limits: ByteLimits
+  readonly #heldBytes = new Map<string, number>()
+  #allHeldBytes = 0
+
+  constructor(limits: ByteLimits) {
+    this.#limits = limits
   }
 
   /** Null when that much is not to be had now; else it is given back when it is disposed. */
-  hold(bytes: number): Disposable | null {
-    if (this.#heldBytes > 0 && this.#heldBytes + bytes > this.#limitBytes) return null
-    this.#heldBytes += bytes
-    return {
-      [Symbol.dispose]: () => {
-        this.#heldBytes -= bytes
-      },
-    }
+  hold(holder: string, bytes: number): Disposable | null {
+    const ownBytes = (this.#heldBytes.get(holder) ?? 0) + bytes
+    if (ownBytes > this.#limits.limitBytesEach) return null
+    if (this.#allHeldBytes + bytes > this.#limits.limitBytes) return null
+    this.#add(holder, bytes)
+    return { [Symbol.dispose]: () => this.#add(holder, -bytes) }
+  }
+
+  #add(holder: string, bytes: number): void {
+    const ownBytes = (this.#heldBytes.get(holder) ?? 0) + bytes
+    if (ownBytes > 0) this.#heldBytes.set(holder, ownBytes)
+    else this.#heldBytes.delete(holder)
+    this.#allHeldBytes += bytes
   }
 }

@@ -1,6 +1,7 @@
 import { pino } from "pino"
 import { prettyFactory } from "pino-pretty"
 import { z } from "zod"
+import { harmless } from "../lib/harmless-text.ts"
 import type { Facts, Log } from "../lib/log.ts"
 import { tryParseJson } from "../lib/parse-json.ts"
 import { censored } from "./censored.ts"
@@ -27,7 +28,7 @@ export function createLogger(options: LogOptions): Logger {
   const { destination } = options
   const pretty =
     options.format === "pretty" || (options.format === "auto" && destination.isTerminal)
-  const render = pretty ? prettyLines(destination) : (line: string) => line
+  const render = pretty ? prettyLines(destination) : harmless
 
   const tellLoss = () => {
     const loss = destination.takeLoss()
@@ -55,8 +56,12 @@ export function createLogger(options: LogOptions): Logger {
   }
 }
 
+/**
+ * The library shows texts as they are, between colours of its own. So they are made harmless before
+ * it gets them.
+ */
 function prettyLines(destination: LogDestination): (line: string) => string {
-  return prettyFactory({
+  const pretty = prettyFactory({
     translateTime: "SYS:HH:MM:ss.l",
     singleLine: true,
     ignore: "process,processId",
@@ -66,6 +71,14 @@ function prettyLines(destination: LogDestination): (line: string) => string {
     // On a terminal the library decides on colour itself: it heeds NO_COLOR.
     ...(destination.isTerminal ? {} : { colorize: false }),
   })
+  return (line) => pretty(JSON.parse(line, (_, value: unknown) => harmlessValue(value)))
+}
+
+function harmlessValue(value: unknown): unknown {
+  if (typeof value === "string") return harmless(value)
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value)
+  return Object.fromEntries(entries.map(([name, one]) => [harmless(name), one]))
 }
 
 function lossNotice(name: ProcessName, loss: Loss): string {

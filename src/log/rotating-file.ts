@@ -1,6 +1,8 @@
 import * as fs from "node:fs"
 import { dirname } from "node:path"
+import { openOrCreateOwned, renameOwned } from "../lib/owned-file.ts"
 import { fail, ok, type Result } from "../lib/result.ts"
+import { UntrustedFileError } from "../lib/untrusted-file.ts"
 import { appendWhole } from "../lib/write-whole.ts"
 import { type LogDestination, lossCounter, reasonOf } from "./destination.ts"
 
@@ -8,6 +10,8 @@ export type LogFileOptions = {
   path: string
   /** The file is rotated before it would grow beyond this; a longer line gets a file alone. */
   maxBytes: number
+  /** Whether it is one of a state directory's, which must be a file of the directory's owner. */
+  isInStateDirectory?: boolean
   /** Rotated files beside the current one: `path.1`, the newest, to `path.N`. */
   keep: number
 }
@@ -25,12 +29,14 @@ export function openRotatingFile(given: LogFileOptions): Result<LogDestination, 
   try {
     fs.mkdirSync(dirname(given.path), { recursive: true, mode: 0o700 })
     // A link stays where it is: what it leads to is rotated.
-    if (fs.existsSync(given.path)) options = { ...given, path: fs.realpathSync(given.path) }
+    const isLink = given.isInStateDirectory !== true && fs.existsSync(given.path)
+    if (isLink) options = { ...given, path: fs.realpathSync(given.path) }
     // Else everything would go well until the first rotation.
     fs.accessSync(dirname(options.path), fs.constants.W_OK)
-    file = open(options.path)
+    file = open(options)
   } catch (error) {
-    return fail({ path: given.path, errno: reasonOf(error) })
+    const why = error instanceof UntrustedFileError ? error.message : reasonOf(error)
+    return fail({ path: given.path, errno: why })
   }
 
   return ok({
@@ -58,12 +64,14 @@ export function openRotatingFile(given: LogFileOptions): Result<LogDestination, 
   })
 }
 
-function open(path: string): number {
-  return fs.openSync(path, "a", 0o600)
+function open({ path, isInStateDirectory }: LogFileOptions): number {
+  return isInStateDirectory === true
+    ? openOrCreateOwned(path, "append").fd
+    : fs.openSync(path, "a", 0o600)
 }
 
 function fileWithRoom(current: number, bytes: number, options: LogFileOptions): number {
-  const { path, maxBytes, keep } = options
+  const { path, maxBytes } = options
   // Asked each time, because others may truncate, rename or remove the file, as logrotate does.
   const { size, dev, ino } = fs.fstatSync(current)
   const named = fs.statSync(path, { throwIfNoEntry: false })
@@ -72,8 +80,8 @@ function fileWithRoom(current: number, bytes: number, options: LogFileOptions): 
 
   // Another file, or none: somebody else has rotated, or an earlier rotation of ours came to this
   // point and then failed to open the next.
-  if (isOurs) shift(path, keep)
-  const next = open(path)
+  if (isOurs) shift(options)
+  const next = open(options)
   fs.closeSync(current)
   return next
 }
@@ -82,11 +90,12 @@ function fileWithRoom(current: number, bytes: number, options: LogFileOptions): 
  * Oldest first, so that nothing but the oldest is overwritten, wherever this is interrupted. Where
  * an interruption has left a number free, those before it move up, and nothing goes at all.
  */
-function shift(path: string, keep: number): void {
+function shift({ path, keep, isInStateDirectory }: LogFileOptions): void {
+  const rename = isInStateDirectory === true ? renameOwned : fs.renameSync
   for (let number = firstFree(path, keep); number > 0; number -= 1) {
     const from = number === 1 ? path : `${path}.${number - 1}`
     try {
-      fs.renameSync(from, `${path}.${number}`)
+      rename(from, `${path}.${number}`)
     } catch (error) {
       if (reasonOf(error) !== "ENOENT") throw error
     }
@@ -95,6 +104,10 @@ function shift(path: string, keep: number): void {
 
 function firstFree(path: string, keep: number): number {
   let number = 1
-  while (number < keep && fs.existsSync(`${path}.${number}`)) number += 1
+  while (number < keep && isAnythingAt(`${path}.${number}`)) number += 1
   return number
+}
+
+function isAnythingAt(path: string): boolean {
+  return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }

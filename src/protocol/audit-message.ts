@@ -1,3 +1,4 @@
+import { z } from "zod"
 import type { Failure } from "./failure.ts"
 
 const leastSecretCharacters = 4
@@ -26,3 +27,12 @@ export function auditMessage(
 export function couldNotStart(errno: string): string {
   return `Could not start: ${errno}.`
 }
+
+/** Which execution a refused request was about: it says so, or had started one before it failed. */
+export function executionAskedAbout(params: unknown, refused: Failure): string | undefined {
+  const found =
+    WithExecution.safeParse(params).data ?? WithExecution.safeParse(refused.details).data
+  return found?.execution_id
+}
+
+const WithExecution = z.looseObject({ execution_id: z.string() })

@@ -1,4 +1,6 @@
 import { z } from "zod"
+import { ExecutionId } from "../execution/id.ts"
+import { nameOf } from "../execution/name.ts"
 import type { ExecutionRecord } from "../execution/record.ts"
 import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
 import { fail, ok, type Result } from "../lib/result.ts"
@@ -8,8 +10,12 @@ import { type Failure, failure } from "./failure.ts"
 export const Encoding = z.enum(["utf8", "base64", "binary"])
 export type Encoding = z.infer<typeof Encoding>
 
-const withoutNul = z.string().refine((text) => !text.includes("\0"), "must not contain a NUL")
-const variableName = z.string().regex(/^[^=\0]+$/, "a variable name contains no '=' and no NUL")
+export const withoutNul = z
+  .string()
+  .refine((text) => !text.includes("\0"), "must not contain a NUL")
+export const variableName = z
+  .string()
+  .regex(/^[^=\0]+$/, "a variable name contains no '=' and no NUL")
 const seconds = z
   .number()
   .positive()
@@ -43,8 +49,13 @@ export const executeRules = [
     message: "a terminal cannot wait: use the policy `drop-oldest`",
     path: ["budget", "policy"],
   }),
+  // By such a name nobody could be found, or somebody else.
+  z.refine<Ruled>(({ labels }) => !ExecutionId.safeParse(nameOf(labels)).success, {
+    message: "a name must not have the form of an id",
+    path: ["labels", "name"],
+  }),
 ]
-type Ruled = Pick<ExecuteParams, "command" | "argv" | "shell" | "terminal" | "budget">
+type Ruled = Pick<ExecuteParams, "command" | "argv" | "shell" | "terminal" | "budget" | "labels">
 
 export const ExecuteParams = z
   .object({
@@ -79,7 +90,7 @@ export const ExecuteParams = z
     acknowledges: acknowledges.optional(),
     idempotency_key: z.string().min(1).max(256).optional(),
     on_disconnect: z.enum(["keep", "cancel"]).default("keep"),
-    labels: Labels.default({}),
+    labels: Labels.default({}).describe("`name` is usable wherever an id is"),
   })
   .check(...executeRules)
 export type ExecuteParams = z.infer<typeof ExecuteParams>

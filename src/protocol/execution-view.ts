@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AgentSummary, summaryOf } from "../execution/agent.ts"
 import {
   ContainmentMode,
   type ExecutionRecord,
@@ -7,8 +8,9 @@ import {
   Survivor,
   TranscriptHashes,
 } from "../execution/record.ts"
-import { BudgetPolicy, LimitHolder, TerminalSize } from "../execution/spec.ts"
+import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
 import { exitOf, type Outcome, StateKind, StopCause } from "../execution/state.ts"
+import { LimitHolders, limitHolders } from "./limit-holders.ts"
 
 const OutcomeName = z.enum(["exited", "signaled", "stopped", "failed-to-start", "lost"])
 
@@ -50,11 +52,7 @@ export const ExecutionView = z.object({
     pids: z.int().nullable(),
     output: z.int().nullable().describe("bytes"),
   }),
-  limits_held_by: z.object({
-    memory: LimitHolder.nullable(),
-    cpu: LimitHolder.nullable(),
-    pids: LimitHolder.nullable(),
-  }),
+  limits_held_by: LimitHolders,
   containment: ContainmentMode,
   pid: z.int().nullable(),
   pgid: z.int().nullable(),
@@ -75,6 +73,7 @@ export const ExecutionView = z.object({
   stopped: z.array(StoppedProcess),
   killed_after_exit: z.array(StoppedProcess),
   survivors: z.array(Survivor),
+  agent: AgentSummary.nullish().describe("of an agent's session; absent for a command"),
 })
 export type ExecutionView = z.infer<typeof ExecutionView>
 
@@ -101,11 +100,7 @@ export function viewOf(record: ExecutionRecord): ExecutionView {
       pids: spec.limits.pids,
       output: spec.outputLimitBytes,
     },
-    limits_held_by: {
-      memory: spec.limitsHeldBy.memoryBytes,
-      cpu: spec.limitsHeldBy.cpus,
-      pids: spec.limitsHeldBy.pids,
-    },
+    limits_held_by: limitHolders(spec.limitsHeldBy),
     containment: record.containment,
     pid,
     pgid: pid,
@@ -124,6 +119,7 @@ export function viewOf(record: ExecutionRecord): ExecutionView {
     stopped: record.stopped,
     killed_after_exit: record.killedAfterExit,
     survivors: record.survivors,
+    ...(record.agent ? { agent: summaryOf(record.agent) } : {}),
   }
 }
 

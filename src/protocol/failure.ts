@@ -21,6 +21,10 @@ const codes = {
   IDEMPOTENCY_MISMATCH: { rpc: -32011, http: 409 },
   DISK_FULL: { rpc: -32012, http: 507 },
   SHUTTING_DOWN: { rpc: -32013, http: 503 },
+  NAME_IN_USE: { rpc: -32014, http: 409 },
+  ALREADY_ANSWERED: { rpc: -32015, http: 409 },
+  SESSION_BUSY: { rpc: -32016, http: 409 },
+  OUTCOME_UNKNOWN: { rpc: -32017, http: 504 },
 } as const
 
 function isReason(name: string): name is keyof typeof codes {

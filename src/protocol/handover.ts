@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AgentSpec } from "../execution/agent.ts"
 import { HandedContainment, HandedExecution } from "../execution/handover.ts"
 import { ExecutionRecord } from "../execution/record.ts"
 import { ExecutionSpec } from "../execution/spec.ts"
@@ -15,6 +16,13 @@ export const HandedExecutions = z.object({
       exempt: z.boolean(),
       planned: ExecutionSpec,
       request: ExecuteParams,
+      agent: z
+        .object({
+          spec: AgentSpec,
+          first: z.object({ turnId: z.string(), content: z.string() }).nullable(),
+        })
+        .nullable()
+        .default(null),
     }),
   ),
 })

@@ -1,6 +1,12 @@
 import { z } from "zod"
 import { ContainmentMode } from "../execution/record.ts"
 import { StateKind } from "../execution/state.ts"
+import { LimitHolders } from "./limit-holders.ts"
+
+const ProcessLimit = z.object({
+  limit: z.int().nullable().describe("null for none"),
+  maximum: z.int().nullable().describe("to which it can be raised; null for none"),
+})
 
 export const HealthReport = z.object({
   status: z.literal("ok"),
@@ -8,6 +14,20 @@ export const HealthReport = z.object({
   uptime_s: z.number().min(0).describe("of the service"),
   gateway_uptime_s: z.number().min(0).describe("of the process that serves clients"),
   containment: ContainmentMode.describe("how the processes of an execution are tracked"),
+  containment_reason: z
+    .string()
+    .nullable()
+    .optional()
+    .describe("why it is not `cgroup`; this and the next three are absent in older versions"),
+  limits_held_by: LimitHolders.optional().describe(
+    "what can hold executions to each limit; null for what nothing can",
+  ),
+  open_files: ProcessLimit.extend({
+    needed: z.int().describe("by as many executions at once as the settings allow"),
+  })
+    .optional()
+    .describe("that the service may have"),
+  processes: ProcessLimit.optional().describe("that the service's user may have"),
   sessions: z.int().min(0).describe("open WebSocket sessions"),
   executions: z
     .partialRecord(StateKind, z.int().min(0))
@@ -20,7 +40,8 @@ export const HealthReport = z.object({
     .nullable()
     .describe("of the TLS certificate in use, null without TLS"),
 })
-export type HealthFacts = Omit<z.infer<typeof HealthReport>, "status" | "version">
+export type HealthReport = z.infer<typeof HealthReport>
+export type HealthFacts = Required<Omit<HealthReport, "status" | "version">>
 
 /** All that somebody is told who is no admin. */
 const Alive = z.object({ status: z.literal("ok") })

@@ -2,7 +2,9 @@ import { z } from "zod"
 import { ExecutionId } from "../execution/id.ts"
 import { ContainmentMode, ExecutionRecord, Position, TranscriptFacts } from "../execution/record.ts"
 import { Scope } from "../execution/scope.ts"
-import { TerminalSize } from "../execution/spec.ts"
+import { LimitsHeldBy, TerminalSize } from "../execution/spec.ts"
+import { AgentOptions } from "./agent.ts"
+import type { ClientOrder } from "./agent-orders.ts"
 import { Origin, RefusedAttempt } from "./audit-entry.ts"
 import { ExecuteParams } from "./execute.ts"
 import { Failure } from "./failure.ts"
@@ -14,7 +16,14 @@ import { PolicyKind } from "./notifications.ts"
 const Bytes = z.string().transform((base64) => Uint8Array.fromBase64(base64))
 
 /** What keeps the keeper from taking work. */
-export const Obstacle = z.enum(["disk-full", "transcripts-full", "queue-full", "gateway-restarts"])
+export const Obstacle = z.enum([
+  "disk-full",
+  "inodes-used-up",
+  "transcripts-full",
+  "queue-full",
+  "descriptors-used-up",
+  "gateway-restarts",
+])
 export type Obstacle = z.infer<typeof Obstacle>
 
 /** What the gateway asks of the keeper. Every request is answered, once. */
@@ -25,6 +34,7 @@ export const keeperMethods = {
       exempt: z.boolean().describe("the limits of one principal do not bind it"),
       request: ExecuteParams,
       follow: z.boolean().describe("as if `follow` were asked in the same breath"),
+      agent: AgentOptions.optional().describe("an agent's session, and not a command"),
     }),
     result: z.object({ record: ExecutionRecord, repeated: z.boolean() }),
   },
@@ -43,9 +53,15 @@ export const keeperMethods = {
       executionId: ExecutionId,
       data: Bytes,
       end: z.boolean(),
+      writer: z.string().optional(),
       offset: z.int().optional(),
     }),
     result: InputResult,
+  },
+  /** An order to the host of an agent's session; answered when it was carried out. */
+  order: {
+    params: z.object({ origin: Origin, executionId: ExecutionId, order: z.custom<ClientOrder>() }),
+    result: z.object({}),
   },
   resize: {
     params: z.object({ executionId: ExecutionId, size: TerminalSize }),
@@ -122,6 +138,9 @@ export const GatewaySettings = z.object({
   version: z.string(),
   startedAt: z.iso.datetime().describe("when the keeper began"),
   containment: ContainmentMode,
+  containmentWhy: z.string().nullable().describe("null for `cgroup`"),
+  limitsHeldBy: LimitsHeldBy,
+  neededOpenFiles: z.int().describe("by as many executions at once as the settings allow"),
   access: z.object({
     trustsLoopback: z
       .boolean()
@@ -151,7 +170,15 @@ export type GatewaySettings = z.infer<typeof GatewaySettings>
 const Advance = z.object({ executionId: ExecutionId, transcript: TranscriptFacts })
 
 export const KeeperMessage = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("configure"), settings: GatewaySettings }),
+  z.object({
+    kind: z.literal("configure"),
+    settings: GatewaySettings,
+    admits: z
+      .boolean()
+      .describe("whether clients are answered at once; else they wait for `admit`"),
+  }),
+  /** The journal is there to read, and the keeper does what is asked of it. */
+  z.object({ kind: z.literal("admit") }),
   z.object({ kind: z.literal("answer"), id: z.int(), result: z.unknown() }),
   z.object({ kind: z.literal("refusal"), id: z.int(), failure: Failure }),
   /**

@@ -3,6 +3,7 @@ import { SignedReceipt } from "../execution/receipt.ts"
 import { StoppedProcess, StreamName, Survivor } from "../execution/record.ts"
 import { StateKind } from "../execution/state.ts"
 import { Claim, Verdict } from "../execution/verdict.ts"
+import { agentMethods } from "./agent.ts"
 import {
   ackAfterBytes,
   acknowledges,
@@ -11,9 +12,9 @@ import {
   ExecuteResult,
   Labels,
 } from "./execute.ts"
+import { executionId } from "./execution-reference.ts"
 import { ExecutionView } from "./execution-view.ts"
 
-const executionId = z.string().min(1).max(64).describe("an execution's id, or a unique prefix")
 const cursor = z.string().min(1).max(256).describe("an opaque position in a transcript")
 const from = z
   .union([z.literal("start"), z.literal("tail"), cursor])
@@ -56,17 +57,26 @@ export const InputParams = z.object({
   data: z.string().default("").describe("at most 1 MiB once decoded"),
   encoding: z.enum(["utf8", "base64"]).default("utf8"),
   end: z.boolean().default(false).describe("close the child's standard input afterwards"),
+  writer: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe("a name that the client has made up for itself; several may write at a time"),
   offset: z
     .int()
     .min(0)
     .optional()
-    .describe("bytes sent before; repeated bytes are not written again"),
+    .describe(
+      "bytes sent before, by this `writer` or else by everybody; what is repeated is not written " +
+        "again",
+    ),
 })
 export type InputParams = z.infer<typeof InputParams>
 
 export const InputResult = z.object({
   accepted: z.int().describe("bytes of this request that the child's pipe took"),
-  offset: z.int().describe("bytes taken in total"),
+  offset: z.int().describe("bytes taken in total, from this `writer` or else from everybody"),
 })
 export type InputResult = z.infer<typeof InputResult>
 
@@ -114,6 +124,7 @@ export type GapNotice = z.infer<typeof GapNotice>
 
 /** Every method of the native protocol: the one place its parameters and results are defined. */
 export const methods = {
+  ...agentMethods,
   execute: { params: ExecuteParams, result: ExecuteResult },
   control: { params: ControlParams, result: ControlResult },
   input: { params: InputParams, result: InputResult },

@@ -9,6 +9,7 @@ const mostRequests = 256
 export const mostUnsentBytes = 16 * 1024 * 1024
 /** With this code a connection is closed that does not keep to its limits. */
 export const policyViolation = 1008
+export const tryAgainLater = 1013
 
 /** Why a message is not taken; null when it is. */
 export function refusalOf(decision: RateDecision, requestsUnderWay: number): Failure | null {
@@ -57,7 +58,10 @@ const warning = "You send messages too fast: wait for `retry_after` seconds."
 const closing = "You keep sending too fast: closing the session. Executions continue."
 
 /** Of all executions together: an answer comes only when the child has read, which may be never. */
-export const mostWaitingInputBytes = 16 * 1024 * 1024
+export const waitingInputLimits = {
+  limitBytes: 16 * 1024 * 1024,
+  limitBytesEach: 8 * 1024 * 1024, // of one principal: it leaves as much to others
+}
 
 export const tooMuchInputWaits: Failure = failure(
   "RATE_LIMITED",

@@ -5,19 +5,22 @@ import {
   type Output,
   type SignalName,
 } from "../../src/cli/context.ts"
+import { terminalText } from "../../src/cli/terminal/terminal-text.ts"
 
 export type FakeOutput = Output & { text(): string; bytes(): Uint8Array; break(): void }
 
 export function fakeOutput(options: { isTty?: boolean; width?: number } = {}): FakeOutput {
   const pieces: Uint8Array[] = []
   let isBroken = false
+  const writeBytes = async (bytes: Uint8Array) => {
+    if (isBroken) throw new BrokenPipeError("EPIPE")
+    pieces.push(bytes.slice())
+  }
   return {
     isTty: options.isTty ?? false,
     width: () => options.width ?? null,
-    async write(data) {
-      if (isBroken) throw new BrokenPipeError("EPIPE")
-      pieces.push(typeof data === "string" ? Buffer.from(data) : data.slice())
-    },
+    write: (text) => writeBytes(Buffer.from(terminalText(text))),
+    writeBytes,
     text: () => Buffer.concat(pieces).toString("utf8"),
     bytes: () => Buffer.concat(pieces),
     break: () => {
@@ -30,6 +33,7 @@ export function fakeInput(kind: Input["kind"], pieces: string[] = []): Input & {
   const modes: string[] = []
   return {
     kind,
+    isFedBySibling: () => true,
     modes,
     async *chunks() {
       for (const piece of pieces) yield Buffer.from(piece)

@@ -1,14 +1,18 @@
 import { describe, expect, test } from "bun:test"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { runningKeeper } from "../../src/cli/connect/running-keeper.ts"
+import { addressOf } from "../../src/cli/connect/address.ts"
+import { notRunningText, runningKeeper } from "../../src/cli/connect/running-keeper.ts"
 import { eachExecution } from "../../src/cli/executions/each-execution.ts"
 import { verdictLines, verdictOf } from "../../src/cli/verify/verdict.ts"
 import { CallError } from "../../src/client/client-error.ts"
 import { connect } from "../../src/client/connect.ts"
+import { openFile } from "../../src/lib/open-file.ts"
 import { failure } from "../../src/protocol/failure.ts"
+import { tryLock } from "../../src/service/os/libc.ts"
 import { readStat } from "../../src/service/os/proc.ts"
+import { notRoot, testUnless } from "../support/test-unless.ts"
 import { fakeContext } from "./fake-context.ts"
 
 describe("several executions at once", () => {
@@ -17,13 +21,15 @@ describe("several executions at once", () => {
     await using client = connect({ url: "ws://127.0.0.1:1" })
     const message = "Several executions begin with a: use more characters of the id."
 
-    const exitCode = await eachExecution(context, client, ["a", "b"], async (_, id) => {
-      if (id === "a") throw new CallError(failure("PROCESS_NOT_FOUND", message))
-      return `${id} done`
+    const ids = ["a".repeat(26), "b".repeat(26)]
+    const reached = { client, address: addressOf({ env: {}, home: context.home }, {}) }
+    const exitCode = await eachExecution(context, reached, ids, async (_, { id, called }) => {
+      if (id === ids[0]) throw new CallError(failure("PROCESS_NOT_FOUND", message))
+      return `${called} done`
     })
 
     expect(exitCode).toBe(1)
-    expect(context.stderr.text()).toBe(`cc-executor: ${message}\nb done\n`)
+    expect(context.stderr.text()).toBe(`cc-executor: ${message}\nbbbbbbbb done\n`)
   })
 })
 
@@ -38,9 +44,34 @@ describe("the lock of a state directory", () => {
     ["names a pid that now means another", JSON.stringify({ ...written, startTicks: 1 }), null],
   ])("%s", (_, text, keeper) => {
     using directory = temporaryDirectory()
-    writeFileSync(join(directory.path, "lock"), text)
+    const path = join(directory.path, "lock")
+    writeFileSync(path, text)
+    using file = openFile(path, "r")
+    expect(tryLock(file.fd)).toBe(true)
 
-    expect(runningKeeper(join(directory.path, "lock"))).toEqual(keeper)
+    expect(runningKeeper(path)).toEqual(keeper)
+  })
+
+  test("is not believed when it names a process that does not hold it", () => {
+    using directory = temporaryDirectory()
+    const path = join(directory.path, "lock")
+    writeFileSync(path, JSON.stringify(written))
+
+    expect(runningKeeper(path)).toBeNull()
+    expect(notRunningText("/x", path)).toContain(`pid ${process.pid}, but that process does not`)
+  })
+
+  testUnless(notRoot, "is not believed when that process is another user's", async () => {
+    using directory = temporaryDirectory()
+    const path = join(directory.path, "lock")
+    writeFileSync(path, JSON.stringify(written))
+    chownSync(directory.path, 12_345, 12_345)
+    chownSync(path, 12_345, 12_345)
+    using file = openFile(path, "r")
+    expect(tryLock(file.fd)).toBe(true)
+
+    expect(runningKeeper(path)).toBeNull()
+    expect(notRunningText("/x", path)).toContain("belongs to another user")
   })
 
   test("may not be there at all", () => {

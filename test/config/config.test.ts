@@ -15,6 +15,8 @@ describe("without flags and variables", () => {
       hosts: ["127.0.0.1", "::1"],
       port: 8003,
       requireToken: false,
+      makeToken: false,
+      containerName: null,
       acceptTokenFile: null,
       acceptTokenScopes: ["execute", "control", "read"],
       preloadMcp: false,

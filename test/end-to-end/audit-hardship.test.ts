@@ -61,7 +61,7 @@ describe("a secret", () => {
     const { execution_id } = await session.call("execute", {
       argv: ["cat"],
       stdin: "pipe",
-      env: { TOKEN: secret },
+      env: { TZ: secret },
     })
     await session.call("input", { execution_id, data: secret, end: true })
     await session.heard("process.completed", execution_id)

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Bystanders } from "../support/bystanders.ts"
 import { RawSession } from "../support/raw-session.ts"
+import { until } from "../support/until.ts"
 
 let bystanders: Bystanders
 let session: RawSession
@@ -153,17 +154,25 @@ describe("an execution in the wrong state", () => {
     }
   })
 
+  /** It answers when the tree is gone, a moment before the end is on record. */
+  async function cancel(execution_id: string): Promise<void> {
+    await session.call("control", { type: "CANCEL", execution_id })
+    await until("it has ended", async () => {
+      return (await session.call("status", { execution_id })).state === "ended"
+    })
+  }
+
   test("without an open standard input takes none, and says its state", async () => {
     const closed = await session.call("execute", { argv: ["sleep", "60"] })
     const { execution_id } = closed
     const never = await session.refused("input", { execution_id, data: "x" })
-    await session.call("control", { type: "CANCEL", execution_id })
+    await cancel(execution_id)
 
     const cat = await session.call("execute", { argv: ["sleep", "60"], stdin: "pipe" })
     await session.call("input", { execution_id: cat.execution_id, data: "x", end: true })
     const more = { execution_id: cat.execution_id, data: "y" }
     const afterwards = await session.refused("input", more)
-    await session.call("control", { type: "CANCEL", execution_id: cat.execution_id })
+    await cancel(cat.execution_id)
 
     const refusal = { code: -32008, data: { reason: "WRONG_STATE", state: "running" } }
     expect(never).toMatchObject(refusal)

@@ -168,7 +168,7 @@ describe("parameters of the wrong type", () => {
     watch: [{ labels: "all" }, { labels: { a: 1 } }],
     remove: [{}, { execution_id: ["all"] }],
     list: [{ state: "done" }, { limit: 0 }, { limit: 1001 }, { limit: "10" }, { cursor: 1 }],
-    status: [{}, { execution_id: 1 }, { execution_id: "x".repeat(65) }],
+    status: [{}, { execution_id: 1 }, { execution_id: "x".repeat(257) }],
     receipt: [{}, { execution_id: {} }],
     "transcript.read": [
       {},

@@ -35,8 +35,7 @@ describe("the service of a command line", () => {
     })
 
     expect(exitCode).toBe(125)
-    expect(stderr).toContain("ended at once")
-    expect(stderr).toContain("CC_EXECUTOR_GRACE")
+    expect(stderr).toContain('The service cannot be started. CC_EXECUTOR_GRACE: "never"')
   })
 
   test("may be anywhere, by its address", async () => {

@@ -47,7 +47,7 @@ describe("run -t", () => {
     expect(await terminal.exited).toBe(130)
   })
 
-  test("leaves by Ctrl-P Ctrl-Q, and comes back", async () => {
+  test("leaves by Ctrl-] Ctrl-], and comes back", async () => {
     await using line = new CommandLine()
     const script = `$PROGRAM run -t -- ${shell.join(" ")}; echo "left with $?"; stty -a`
     const size = { cols: 80, rows: 24 }
@@ -62,7 +62,7 @@ describe("run -t", () => {
     )
     terminal.type("\x03")
     await terminal.untilShows(/\^C\r\n.*ready> $/)
-    terminal.type("\x10\x11")
+    terminal.type("\x1d\x1d")
 
     const [, id = ""] = await terminal.untilShows(/cc-executor attach (\w+)/)
     await terminal.untilShows(/left with 0\r\n/)
@@ -86,9 +86,86 @@ describe("run -t", () => {
     const { stdout } = await line.runOther(["pgrep", "-P", `${terminal.pid}`])
     process.kill(Number(stdout), "SIGTERM")
 
-    await terminal.untilShows(/cc-executor attach \w+\r\nleft with 143\r\n/)
+    await terminal.untilShows(/cc-executor cancel \w+\r\nleft with 143\r\n/)
     expect(await terminal.exited).toBe(0)
     expect(terminal.screen).toMatch(/[^-]icanon/)
+  })
+})
+
+describe("several people at one terminal", () => {
+  test("type, send and press keys, each heard in order, also when the gateway dies", async () => {
+    await using line = new CommandLine()
+    const size = { cols: 80, rows: 24 }
+    await using first = new Terminal([executable, "run", "-t", "--", "cat"], line.env(env), size)
+    first.type("one\r")
+    await first.untilShows(/one\r\none\r\n/)
+    const id = await line.stdout("ps", "-q")
+    await using second = new Terminal([executable, "attach", id], line.env(env), size)
+    await second.untilShows(/one\r\none\r\n/)
+
+    await line.stdout("send", id, "two")
+    await first.untilShows(/two\r\ntwo\r\n/)
+    second.type("three\r")
+    await first.untilShows(/three\r\nthree\r\n/)
+    process.kill(line.gatewayPid, "SIGKILL")
+    first.type("four\r")
+    await second.untilShows(/four\r\nfour\r\n/)
+    await line.stdout("send", "--key", "f,i,v,e,Enter", id)
+    await second.untilShows(/five\r\nfive\r\n/)
+    first.type("six\r")
+    await second.untilShows(/six\r\nsix\r\n/)
+    second.type("\x1d\x1d")
+    expect(await second.exited).toBe(0)
+    await line.stdout("send", "--key", "Ctrl-D", id)
+
+    expect(await first.exited).toBe(0)
+    const output = await line.stdout("logs", id)
+    const words = ["one", "two", "three", "four", "five", "six"]
+    expect(output.split(/\s+/)).toEqual(words.flatMap((word) => [word, word]))
+  })
+
+  test("are told when their keys are refused, and can leave", async () => {
+    await using line = new CommandLine()
+    const argv = [executable, "run", "-t", "--shell", "cat; echo ended; exec sleep 1000"]
+    await using terminal = new Terminal(argv, line.env(env), { cols: 80, rows: 24 })
+    terminal.type("one\r")
+    await terminal.untilShows(/one\r\none\r\n/)
+    await line.stdout("send", "--end", await line.stdout("ps", "-q"))
+    await terminal.untilShows(/ended/)
+
+    terminal.type("two\r")
+    await terminal.untilShows(/gets none of your keys: The child's standard input is closed\./)
+    terminal.type("\x1d\x1d")
+
+    expect(await terminal.exited).toBe(0)
+  })
+
+  test("send a line that a full-screen program takes for Enter", async () => {
+    await using line = new CommandLine()
+    const keys = "stty raw; echo ready; head -c 3 | od -An -c"
+    const id = await line.stdout("run", "-d", "-t", "--shell", keys)
+    await until("it is ready", async () => /ready/.test(await line.stdout("logs", id)))
+
+    await line.stdout("send", id, "hi")
+
+    await line.stdout("wait", id)
+    expect(await line.stdout("logs", id)).toContain("h   i  \\r")
+  })
+})
+
+describe("a program that set modes of the terminal", () => {
+  test("is left with all of them put back, and a word below its screen", async () => {
+    await using line = new CommandLine()
+    const set = "printf 'before\\n\\033[?1049h\\033[?1004h\\033[?2031h\\033[>1uinside'; exec cat"
+    const argv = [executable, "run", "-t", "--shell", set]
+    await using terminal = new Terminal(argv, line.env(env), { cols: 80, rows: 24 })
+    await terminal.untilShows(/inside/)
+
+    terminal.type("\x1d\x1d")
+
+    expect(await terminal.exited).toBe(0)
+    const undone = "\x1b[?1004l\x1b[?2031l\x1b[<1u\x1b[?1049l\r\x1b[Jcc-executor: detached; "
+    expect(terminal.screen).toContain(undone)
   })
 })
 
@@ -123,6 +200,10 @@ describe("a table on a terminal", () => {
     await terminal.untilShows(new RegExp(`${id.slice(0, 8)} +running.*sleep 1000`))
     await line.run(["pause", id])
     await terminal.untilShows(new RegExp(`${id.slice(0, 8)} +paused`))
+    await line.run(["cancel", id])
+    await terminal.untilShows(new RegExp(`${id.slice(0, 8)} +ended .* canceled .*sleep 1000`))
+    const named = await line.stdout("run", "-d", "--name", "nightly", "--", "sleep", "1000")
+    await terminal.untilShows(new RegExp(`${named.slice(0, 8)} +running.* nightly +sleep 1000`))
 
     terminal.type("\x03")
     expect(await terminal.exited).toBe(130)

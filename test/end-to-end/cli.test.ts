@@ -140,6 +140,19 @@ describe("Ctrl-C", () => {
     expect(attached).toMatchObject({ exitCode: 130, stdout: "ready\n" })
   })
 
+  test("only leaves what another has started, after a word of how to cancel it", async () => {
+    await using line = new CommandLine()
+    const id = await line.stdout("run", "-d", "--", ...sleeper)
+    await using attached = line.start("attach", id)
+    await attached.untilSays("ready")
+
+    attached.kill("SIGINT")
+
+    expect(await attached.exited).toBe(130)
+    expect(attached.stderr).toContain(`cancel it with: cc-executor cancel ${id.slice(0, 8)}`)
+    expect(await line.stdout("ps", "-q", "--state", "running")).toBe(id)
+  })
+
   test("is not what SIGTERM and SIGHUP mean: the execution goes on", async () => {
     await using line = new CommandLine()
     for (const [signal, exitCode] of [

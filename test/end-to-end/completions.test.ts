@@ -9,15 +9,19 @@ import { testUnless } from "../support/test-unless.ts"
 const stack = new AsyncDisposableStack()
 const line = stack.use(new CommandLine())
 /** Executions by what they do; their beginnings differ. */
-const ids = { live: "", ended: "" }
+const ids = { live: "", ended: "", named: "" }
 
 beforeAll(async () => {
   ids.live = await line.stdout("run", "-d", "--", "sleep", "600")
   ids.ended = await line.stdout("run", "-d", "--", "true")
   await line.stdout("wait", ids.ended)
+  ids.named = await line.stdout("run", "-d", "--name", "nightly", "--", "sleep", "600")
 })
 
 afterAll(() => stack.disposeAsync())
+
+/** As `ps` shows it. */
+const short = (id: string) => id.slice(0, 8)
 
 const shells = { bash: openBash, zsh: openZsh, fish: openFish }
 
@@ -37,7 +41,13 @@ for (const [name, open] of Object.entries(shells)) {
         [...new Set([...firstWords, "help"])].toSorted(),
       )
       expect(await shell.offered("cc-executor paus")).toEqual(["pause"])
-      expect(await sorted(shell, "cc-executor token ")).toEqual(["create", "list", "new", "revoke"])
+      expect(await sorted(shell, "cc-executor token ")).toEqual([
+        "create",
+        "list",
+        "new",
+        "revoke",
+        "show",
+      ])
       expect(await shell.offered("cc-executor token cr")).toEqual(["create"])
       expect(await shell.offered("cc-executor mcp inst")).toEqual(["install"])
     })
@@ -69,15 +79,22 @@ for (const [name, open] of Object.entries(shells)) {
     })
 
     completing("executions are offered: those that a command is for", async (shell) => {
-      const both = [ids.live, ids.ended].toSorted()
-      expect(await shell.offered("cc-executor pause ")).toEqual([ids.live])
-      expect(await shell.offered("cc-executor rm ")).toEqual([ids.ended])
-      expect(await sorted(shell, "cc-executor logs -f ")).toEqual(both)
+      const live = ["nightly", short(ids.named), short(ids.live)]
+      for (const command of ["pause", "attach", "wait", "send"]) {
+        expect(await shell.offered(`cc-executor ${command} `)).toEqual(live)
+      }
+      for (const command of ["rm", "receipt"]) {
+        expect(await shell.offered(`cc-executor ${command} `)).toEqual([short(ids.ended)])
+      }
+      for (const command of ["logs -f", "inspect", "verify", "rerun"]) {
+        expect(await shell.offered(`cc-executor ${command} `)).toEqual([...live, short(ids.ended)])
+      }
+      expect(await shell.offered("cc-executor attach nigh")).toEqual(["nightly"])
       expect(
         await shell.offered(`cc-executor logs --stream stdout ${ids.ended.slice(0, 9)}`),
       ).toEqual([ids.ended])
       expect(await shell.offered("cc-executor signal US")).toEqual(["USR1", "USR2"])
-      expect(await shell.offered("cc-executor signal TERM ")).toEqual([ids.live])
+      expect(await shell.offered("cc-executor signal TERM ")).toEqual(live)
     })
 
     completing("another program's command line is left to it", async (shell) => {

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { z } from "zod"
+import { isErrno } from "../../src/lib/errno.ts"
 import { admitted } from "../support/admitted.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { NameSwapper, noSwapper } from "../support/name-swapper.ts"
@@ -79,9 +80,19 @@ async function textOf(session: RawSession, request: number): Promise<string> {
   return output.map(({ data }) => data).join("")
 }
 
+/** Nothing, of a descriptor that was closed meanwhile. */
+function targetOf(descriptor: string): string {
+  try {
+    return readlinkSync(descriptor)
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return ""
+    throw error
+  }
+}
+
 function openDirectories({ lockedBy }: Service): string[] {
   const folder = `/proc/${lockedBy}/fd`
-  const targets = readdirSync(folder).map((fd) => readlinkSync(join(folder, fd)))
+  const targets = readdirSync(folder).map((fd) => targetOf(join(folder, fd)))
   return targets.filter((target) => target.includes("cc-executor-race-"))
 }
 

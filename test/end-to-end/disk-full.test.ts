@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test"
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Receipt } from "../../src/execution/receipt.ts"
+import { methods } from "../../src/protocol/methods.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 import { SmallDisk } from "../support/small-disk.ts"
@@ -80,6 +81,51 @@ describe("a flood on a small disk", () => {
       }
     },
   )
+})
+
+describe("a disk with space but without inodes", () => {
+  testUnless(notRoot, "costs no execution that runs, and starts are refused for it", async () => {
+    using disk = new SmallDisk("64m", 200)
+    const quiet = { ...flags, "retain-age": "1d" }
+    await using service = await Service.start({ stateDir: disk.path, flags: quiet })
+    using session = await RawSession.open(await service.url())
+    const { execution_id } = await session.call("execute", { argv: ["cat"], stdin: "pipe" })
+    disk.fillInodes(6)
+
+    const error = await session.refused("execute", { command: "echo no" })
+    expect(error).toMatchObject({ data: { reason: "DISK_FULL" } })
+    expect(error.message).toContain("inodes")
+    await session.call("input", { execution_id, data: "written without any room\n", end: true })
+    const completed = await session.heard("process.completed", execution_id)
+
+    expect(completed).toMatchObject({ outcome: "exited", exit_code: 0, dropped: { bytes: 0 } })
+    await session.call("receipt", { execution_id })
+    disk.emptyInodes()
+    expect((await session.run({ command: "echo on" })).stdout).toBe("on\n")
+  })
+
+  testUnless(notRoot, "gets some back from what has ended, and goes on", async () => {
+    using disk = new SmallDisk("64m", 120)
+    await using service = await Service.start({ stateDir: disk.path, flags })
+    using session = await RawSession.open(await service.url())
+
+    for (let number = 0; number < 60; number += 1) {
+      const request = session.request("execute", { argv: ["echo", `run ${number}`] })
+      const answer = await session.response(request)
+      // It says when to come back; by then old transcripts are gone.
+      if ("error" in answer) {
+        expect(answer.error).toMatchObject({ data: { reason: "DISK_FULL", retry_after: 1 } })
+        await until("there is room again", () => disk.freeInodes > 20)
+        continue
+      }
+      const { execution_id: id } = methods.execute.result.parse(answer.result)
+      expect(await session.heard("process.completed", id)).toMatchObject({ exit_code: 0 })
+    }
+
+    expect(service.log.join("\n")).toContain("retention removed")
+    await until("there is room for one more", () => disk.freeInodes > 20)
+    expect((await session.run({ command: "echo on" })).stdout).toBe("on\n")
+  })
 })
 
 describe("a service that is started on a full disk", () => {

@@ -21,11 +21,12 @@ const Report = z.object({
 })
 
 async function examine(
-  stateDir: string,
+  stateDir: string | null,
   options: { env?: Record<string, string>; prefix?: string[] } = {},
 ) {
   const { env = {}, prefix = [] } = options
-  const command = [...prefix, executable, "doctor", "--json", "--state-dir", stateDir]
+  const named = stateDir === null ? [] : ["--state-dir", stateDir]
+  const command = [...prefix, executable, "doctor", "--json", ...named]
   const ran = Bun.spawn(command, {
     env: { ...process.env, ...env },
     stdin: "ignore",
@@ -41,6 +42,21 @@ async function examine(
 }
 
 describe("doctor, where no service runs", () => {
+  test("says what a service would have that is started as this command is", async () => {
+    using folder = temporaryFolder()
+    const prefix = ["prlimit", "--nofile=70:70", "--"]
+
+    const { of } = await examine(folder.path, { prefix })
+
+    const whose = "(of a service that is started from here"
+    expect(of("containment")[0]?.text).toContain(whose)
+    expect(of("limits")[0]?.text).toContain(whose)
+    expect(of("open files")).toMatchObject([
+      { level: "warn", text: expect.stringContaining(`70 (maximum 70) ${whose}`) },
+    ])
+    expect(of("open files")[0]?.advice).toContain("may need 488")
+  })
+
   test("says of a path that is no directory just that", async () => {
     using folder = temporaryFolder()
     const file = join(folder.path, "file")
@@ -139,7 +155,7 @@ describe("doctor, where no service runs", () => {
     const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     const env = { HOME: "/" }
     const stranger = await examine(stateDir, { prefix: nobody, env })
-    chownSync(stateDir, 65534, 65534)
+    for (const path of [stateDir, join(stateDir, "lock")]) chownSync(path, 65534, 65534)
     const root = await examine(stateDir)
 
     expect(stranger.of("service")).toMatchObject([{ level: "warn" }])
@@ -179,5 +195,51 @@ describe("doctor, where a service runs", () => {
     expect(of("workload")[0]?.text).toMatch(
       /^executions: 1 running; sessions: 1; containment: best-effort; memory: [\d.]+ MiB \+ [\d.]/,
     )
+  })
+
+  test("says what that service has, and not what a new one would", async () => {
+    // As its owner would find it: other limits than this shell's, and a mode of its own.
+    const prefix = ["prlimit", "--nofile=700:700", "--"]
+    const flags = { containment: "best-effort" }
+    await using service = await Service.start({ flags, prefix })
+    const whose = `(of the running service, pid ${service.pid})`
+
+    const { of } = await examine(service.stateDir)
+
+    expect(of("containment")).toMatchObject([
+      { level: "warn", text: `best-effort: it was asked for ${whose}` },
+    ])
+    const [limits] = of("limits")
+    expect(limits?.text).toMatch(/^memory: by rlimit, .* cpu: cannot be enforced/)
+    expect(limits?.text).toEndWith(whose)
+    expect(of("open files")).toMatchObject([{ level: "ok", text: `700 (maximum 700) ${whose}` }])
+    expect(of("processes")[0]?.text).toEndWith(whose)
+  })
+
+  test("asks the one of $CC_EXECUTOR_URL, and says whose that is", async () => {
+    using folder = temporaryFolder()
+    await using service = await Service.start({ flags: { containment: "best-effort" } })
+    const url = await service.url()
+    const env = { CC_EXECUTOR_URL: url, CC_EXECUTOR_STATE_DIR: folder.path }
+
+    const { of } = await examine(null, { env })
+
+    const whose = `(of the service at ${url})`
+    expect(of("containment")).toMatchObject([{ text: `best-effort: it was asked for ${whose}` }])
+    expect(of("limits")).toMatchObject([{ text: expect.stringContaining(whose) }])
+  })
+
+  test("does not guess what a service tells only to admins", async () => {
+    using folder = temporaryFolder()
+    await using service = await Service.start({ env: { CC_EXECUTOR_REQUIRE_TOKEN: "true" } })
+    const url = await service.url()
+    const env = { CC_EXECUTOR_URL: url, CC_EXECUTOR_STATE_DIR: folder.path }
+
+    const { of } = await examine(null, { env })
+
+    expect(of("containment")).toMatchObject([
+      { level: "ok", text: expect.stringContaining(`not known: the service at ${url} tells it`) },
+    ])
+    expect(of("limits")).toEqual([])
   })
 })

@@ -116,20 +116,50 @@ describe("input for a child on a pipe", () => {
     await closed.execution.cancel()
   })
 
-  test("from two who think they are alone is never lost in silence", async () => {
+  test("comes from any number of writers, each byte of each once and in its order", async () => {
     await using service = await Service.start()
     await using client = await clientOf(service)
-    await using other = await clientOf(service)
     const run = await Steered.start(client, { argv: ["cat"], stdin })
-    const second = await other.attach(run.id)
-    await second.write("from the second\n")
+    await using clients = new AsyncDisposableStack()
+    const writers = [run.execution]
+    for (const _ of [1, 2, 3, 4]) {
+      const other = clients.use(await clientOf(service))
+      writers.push(await other.attach(run.id))
+    }
+    const lines = (writer: number) => Array.from({ length: 50 }, (_, at) => `${writer} ${at}\n`)
 
-    const refused = await rejection(run.execution.write("mine\n"))
-
-    expect(refused).toMatchObject({ name: "InputError" })
-    await second.end()
+    const killed = service.gatewayPid
+    const writing = writers.map(async (writer, number) => {
+      for (const [at, line] of lines(number).entries()) {
+        if (number === 0 && at === 25) process.kill(killed, "SIGKILL")
+        await writer.write(line)
+      }
+    })
+    await Promise.all(writing)
+    await run.execution.end()
     await run.ended()
-    expect(run.text).toBe("from the second\n")
+
+    const received = run.text.split(/(?<=\n)/)
+    expect(received).toHaveLength(250)
+    for (const number of writers.keys()) {
+      expect(received.filter((line) => line.startsWith(`${number} `))).toEqual(lines(number))
+    }
+  })
+})
+
+describe("a terminal that was silent while a thousand others wrote", () => {
+  test("is heard all the same", async () => {
+    await using service = await Service.start()
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, { argv: ["cat"], stdin })
+    await run.execution.write("first ")
+
+    for (let count = 0; count <= 1000; count += 1) await client.input(run.id).write("x")
+    await run.execution.write(" last")
+    await run.execution.end()
+
+    await run.ended()
+    expect(run.text).toBe(`first ${"x".repeat(1001)} last`)
   })
 })
 

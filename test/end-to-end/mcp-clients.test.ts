@@ -38,7 +38,8 @@ describe("while it waits, progress is told to", () => {
 
       expect(ran.structuredContent).toMatchObject({ succeeded: true, text: "done\n" })
       expect(told).toHaveLength(2)
-      for (const message of told) expect(message).toStartWith("is running")
+      const id = ran.structuredContent?.["execution_id"]
+      for (const message of told) expect(message).toStartWith(`Execution ${id} is running`)
     },
     timeoutMs,
   )
@@ -112,15 +113,27 @@ describe.each(clientKinds)("%s", (kind) => {
     const paused = await client.call("pause", target)
     const resumed = await client.call("resume", target)
     const signaled = await client.call("signal", { ...target, signal: "SIGHUP" })
-    const sent = await client.call("input", { ...target, text: "one\n" })
-    const closed = await client.call("input", { ...target, text: "two\n", end: true, offset: 4 })
+    const first = { ...target, text: "one\n", writer: "a", offset: 0 }
+    const sent = await client.call("input", first)
+    const again = await client.call("input", first)
+    const other = await client.call("input", { ...first, writer: "b", text: "two\n" })
+    const anonymous = await client.call("input", { ...target, text: "three\n" })
+    const uncounted = await client.call("input", { ...target, text: "never\n", offset: 6 })
+    const last = { ...target, text: "four\n", writer: "a", offset: 4, end: true }
+    const closed = await client.call("input", last)
     const waited = await client.call("wait", target)
 
     expect(paused.structuredContent).toMatchObject({ state: "paused" })
     expect(resumed.structuredContent).toMatchObject({ state: "running" })
     expect(signaled.isError).not.toBe(true)
     expect(sent.structuredContent).toMatchObject({ accepted: 4, offset: 4 })
-    expect(closed.structuredContent).toMatchObject({ accepted: 4, offset: 8 })
+    expect(again.structuredContent).toMatchObject({ accepted: 0, offset: 4 })
+    expect(other.structuredContent).toMatchObject({ accepted: 4, offset: 4 })
+    expect(anonymous.structuredContent).toMatchObject({ accepted: 6 })
+    expect(anonymous.structuredContent).not.toHaveProperty("offset")
+    expect(uncounted).toMatchObject({ isError: true })
+    expect(JSON.stringify(uncounted.content)).toContain("An `offset` needs a `writer`")
+    expect(closed.structuredContent).toMatchObject({ accepted: 5, offset: 9 })
     expect(waited.structuredContent).toMatchObject({ succeeded: true })
     expect(waited.structuredContent?.["newest"]).toContain("got one\ngot two\n")
   })

@@ -36,24 +36,34 @@ const eras: Record<string, Send> = {
 
 describe.each(Object.entries(eras))("over HTTP, %s", (_, send) => {
   test("a call for which there is no place starts nothing", async () => {
-    await using service = await Service.start({ flags: { "max-sessions": "2" } })
+    const flags = { "max-sessions": "2", "max-sessions-per-principal": "1" }
+    await using service = await Service.start({ flags })
     using owner = await RawSession.open((await service.listening).href)
+    const agent = await makeToken(service.stateDir, { name: "agent" })
     const goneAway = new AbortController()
-    const options = { signal: goneAway.signal }
-    const held = ["sleep 31", "sleep 32"].map((command) =>
-      send(service, "run", { command }, options).then(
-        (response) => response.text(),
-        () => "",
-      ),
-    )
-    await until("both run", async () => (await commands(owner)).length === 2)
+    const held: Promise<string>[] = []
+    const hold = (count: number, headers: Record<string, string>) => {
+      for (let index = 0; index < count; index++) {
+        const options = { headers, signal: goneAway.signal }
+        const answer = send(service, "run", { command: "sleep 31" }, options)
+        held.push(answer.then((response) => response.text()).catch(() => ""))
+      }
+    }
+    const isRunning = async (count: number) => (await commands(owner)).length === count
 
-    const refused = await send(service, "run", { command: "sleep 33" })
-    const text = await refused.text()
+    hold(8, bearing(agent).headers)
+    await until("as many run as one principal may wait for", () => isRunning(8))
+    const own = await send(service, "run", { command: "sleep 33" }, bearing(agent))
+    const ownText = await own.text()
+    hold(8, {})
+    await until("as many run as all together may wait for", () => isRunning(16))
+    const all = await send(service, "run", { command: "sleep 33" })
+    const allText = await all.text()
 
-    expect(refused.status).toBe(503)
-    expect(text).toContain("SESSION_LIMIT")
-    expect(await commands(owner)).toHaveLength(2)
+    expect([own.status, all.status]).toEqual([429, 503])
+    expect(ownText).toContain("RATE_LIMITED")
+    expect(allText).toContain("AT_CAPACITY")
+    expect(await commands(owner)).toEqual(Array.from({ length: 16 }, () => "sleep 31"))
     goneAway.abort()
     await Promise.allSettled(held)
     await until("their places are given back", async () => {
@@ -89,25 +99,41 @@ describe.each(Object.entries(eras))("over HTTP, %s", (_, send) => {
     const revokedMs = performance.now()
     const { text } = await whole
 
+    const [started] = (await owner.call("list", {})).executions
     expect(text).toContain("UNAUTHORIZED")
+    expect(text).toContain(`Execution ${started?.execution_id} was started`)
+    expect(text).toContain('"done":"started"')
     expect(performance.now() - revokedMs).toBeLessThan(20_000)
-    expect(await commands(owner)).toEqual(["sleep 45"]) // what it started goes on
+    expect(started).toMatchObject({ command: "sleep 45", state: "running" }) // it goes on
   })
 })
 
-test("a modern call of a revoked token, not answered yet, is refused with 401", async () => {
-  await using service = await Service.start()
-  using owner = await RawSession.open((await service.listening).href)
-  const token = await makeToken(service.stateDir, { name: "agent", scope: "execute,read" })
-  const params = { name: "run", arguments: { command: "sleep 46" } }
-  const answer = sendModern(service, "tools/call", params, bearing(token))
-  await until("it runs", async () => (await commands(owner)).length === 1)
+test("calls that wait leave a principal its sessions, and its streams", async () => {
+  const flags = { "max-sessions-per-principal": "2", "max-sessions": "3" }
+  await using service = await Service.start({ flags })
+  const token = await makeToken(service.stateDir, { name: "agent" })
+  const goneAway = new AbortController()
+  using first = await RawSession.open(await service.url(), bearing(token))
+  const { execution_id } = await first.call("execute", { command: "sleep 31" })
+  const options = { ...bearing(token), signal: goneAway.signal }
+  const waits = Array.from({ length: 10 }, () =>
+    sendModern(service, "tools/call", { name: "wait", arguments: { execution_id } }, options).then(
+      ({ status }) => status,
+      () => null,
+    ),
+  )
 
-  await revokeToken(service.stateDir, "agent")
-  const refused = await answer
+  const listed = await sendModern(service, "tools/call", { name: "list" }, bearing(token))
+  using second = await RawSession.open(await service.url(), bearing(token))
+  const streams = await Promise.all(
+    [1, 2].map(async () => fetch(await service.url("/events"), options)),
+  )
 
-  expect(refused.status).toBe(401)
-  expect(await refused.json()).toMatchObject({ error: { data: { reason: "UNAUTHORIZED" } } })
+  expect(listed.status).toBe(200)
+  expect((await second.call("status", { execution_id })).state).toBe("running")
+  expect(streams.map(({ status }) => status)).toEqual([200, 200])
+  goneAway.abort()
+  expect(await Promise.all(waits)).not.toContain(503)
 })
 
 test("a batch is refused, and nothing of it is done", async () => {

@@ -13,8 +13,8 @@ import { executable, Service } from "../support/service.ts"
  * lengths are the real ones.
  */
 const { callMs, waitS, jobS } = byScale({
-  short: { callMs: 3000, waitS: 1, jobS: 8 },
-  full: { callMs: 3000, waitS: 2, jobS: 30 },
+  short: { callMs: 6000, waitS: 1, jobS: 10 },
+  full: { callMs: 6000, waitS: 2, jobS: 30 },
   long: { callMs: 60_000, waitS: 45, jobS: 600 },
 })
 const lines = 300

@@ -53,6 +53,21 @@ describe("cc-executor mcp without a service", () => {
   })
 })
 
+describe("cc-executor mcp and a service with an allow-list", () => {
+  test("send nothing of the client's environment, which the list would refuse", async () => {
+    await using service = await Service.start({ flags: { "allowed-commands": "env" } })
+    const command = [executable, "mcp", "--state-dir", service.stateDir]
+    await using transport = new ProgramTransport(["env", "OF_THE_CLIENT=1", ...command])
+    const client = await mcpClient("legacy", transport)
+
+    const said = await callTool(client, "run", { argv: ["env"], env: { LANG: "C" } })
+
+    expect(said).toContain("LANG=C")
+    expect(said).not.toContain("OF_THE_CLIENT")
+    await client.close()
+  })
+})
+
 describe.each(eras)("a gateway that is killed, and a client of the %s era", (era) => {
   test("is noticed by nobody: the call under way is answered, and was made once", async () => {
     using folder = temporaryFolder()
@@ -140,7 +155,7 @@ describe("a gateway that is killed again and again", () => {
     const killed = service.gatewayPid
     process.kill(killed, "SIGKILL")
     await until("another gateway", () => isAnother(service, killed))
-    await callTool(client, "input", { execution_id: id, text: "it\n", offset: 0 })
+    await callTool(client, "input", { execution_id: id, text: "it\n", writer: "w1", offset: 0 })
 
     await until("an update", () => updates.includes(uri))
     await client.close()

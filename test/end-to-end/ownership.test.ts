@@ -54,6 +54,13 @@ function requestsAbout(execution_id: string): [MethodName, object][] {
     ["receipt", { execution_id }],
     ["transcript.read", { execution_id }],
     ["transcript.verify", { execution_id }],
+    ["agent.start", { resume: execution_id === "" ? "none" : execution_id }],
+    ["agent.send", { execution_id, text: "x" }],
+    ["agent.answer", { execution_id, question_id: "q1", behavior: "allow" }],
+    ["agent.interrupt", { execution_id }],
+    ["agent.end", { execution_id }],
+    ["agent.configure", { execution_id, model: "x" }],
+    ["agent.status", { execution_id }],
   ]
 }
 
@@ -68,6 +75,13 @@ function pathsAbout(id: string): [string, string, object?][] {
     ["GET", `/executions/${id}/transcript`],
     ["GET", `/executions/${id}/receipt`],
     ["POST", `/executions/${id}/verify`, {}],
+    ["GET", `/agents/${id}`],
+    ["POST", `/agents/${id}/turns`, { text: "x" }],
+    ["POST", `/agents/${id}/answers`, { question_id: "q1", behavior: "allow" }],
+    ["POST", `/agents/${id}/interrupt`, {}],
+    ["POST", `/agents/${id}/end`, {}],
+    ["POST", `/agents/${id}/configure`, { model: "x" }],
+    ["GET", `/agents/${id}/events`],
   ]
 }
 
@@ -75,7 +89,7 @@ const nobodys = "a".repeat(26)
 
 test("what follows covers every method and every route about an execution", () => {
   const asked = new Set(requestsAbout("").map(([method]) => method))
-  const others = ["execute", "list", "watch"]
+  const others = ["agent.inbox", "execute", "list", "watch"]
   expect([...asked, ...others].toSorted()).toEqual(Object.keys(methods).toSorted())
 
   const paths = pathsAbout(":id").map(([method, path]) => `${method.toLowerCase()} ${path}`)
@@ -88,10 +102,12 @@ describe("somebody else's execution", () => {
   test("does not exist, by any method or route, live or ended", async () => {
     using alice = await sessionOf("alice")
     using bob = await sessionOf("bob")
-    const live = await alice.call("execute", { command: "cat", stdin: "pipe" })
-    const ended = await alice.run({ command: "echo secret" })
+    const names = { live: { name: "hers-live" }, ended: { name: "hers-ended" } }
+    const request = { command: "cat", stdin: "pipe", labels: names.live } as const
+    const live = await alice.call("execute", request)
+    const ended = await alice.run({ command: "echo secret", labels: names.ended })
 
-    for (const id of [live.execution_id, ended.id]) {
+    for (const id of [live.execution_id, ended.id, names.live.name, names.ended.name]) {
       for (const [method, params] of requestsAbout(id)) {
         const refused = await bob.refused(method, params)
         expect([method, refused.data.reason]).toEqual([method, "PROCESS_NOT_FOUND"])
@@ -105,11 +121,12 @@ describe("somebody else's execution", () => {
     await alice.call("control", { type: "CANCEL", execution_id: live.execution_id })
   })
 
-  test("cannot be told from one that never was: the same words, also for a beginning", async () => {
+  test("cannot be told from one that never was: the same words, also by name", async () => {
     using alice = await sessionOf("alice")
     using bob = await sessionOf("bob")
-    const { id } = await alice.run({ command: "true" })
-    for (const beginning of [id, id.slice(0, 6)]) {
+    const name = "told-to-nobody"
+    const { id } = await alice.run({ command: "true", labels: { name } })
+    for (const beginning of [id, id.slice(0, 6), name]) {
       const none = nobodys.slice(0, beginning.length)
       const [about] = requestsAbout(beginning)
       const [aboutNone] = requestsAbout(none)
@@ -179,6 +196,29 @@ describe("an execution that is shared", () => {
     expect((await reader.call("status", { execution_id })).state).toBe("running")
     expect((await reader.refused("control", cancel)).data.reason).toBe("FORBIDDEN")
     expect((await bob.call("control", cancel)).status).toBe("canceled")
+  })
+
+  test("for control is steered by a guest, but removed by its owner alone", async () => {
+    using alice = await sessionOf("alice")
+    using bob = await sessionOf("bob")
+    const labels = { "share-control": "bob" }
+    const { execution_id } = await alice.call("execute", { command: "cat", stdin: "pipe", labels })
+
+    expect((await bob.call("control", { type: "PAUSE", execution_id })).status).toBe("paused")
+    expect((await bob.call("control", { type: "RESUME", execution_id })).status).toBe("resumed")
+    expect((await bob.call("input", { execution_id, data: "hi\n" })).accepted).toBe(3)
+    expect((await bob.call("attach", { execution_id, role: "driver" })).state).toBe("running")
+    const hangUp = { type: "SIGNAL", signal: "HUP", execution_id } as const
+    expect((await bob.call("control", hangUp)).status).toBe("signaled")
+    await alice.heard("process.completed", execution_id)
+    const overSocket = await bob.refused("remove", { execution_id })
+    const overHttp = await refusalOf(await ask("bob", "DELETE", `/executions/${execution_id}`))
+
+    expect(overSocket.data.reason).toBe("FORBIDDEN")
+    expect(overSocket.message).toContain("belongs to alice")
+    expect(overHttp).toMatchObject({ status: 403, reason: "FORBIDDEN" })
+    expect((await alice.call("status", { execution_id })).state).toBe("ended")
+    expect(await alice.call("remove", { execution_id })).toEqual({})
   })
 })
 

@@ -127,6 +127,10 @@ const environments: Attempt[] = [
   ["an exported function", { argv: ["job"], env: { "BASH_FUNC_echo%%": `() { ${evil}; }` } }],
   ["HOME", { argv: ["job"], env: { HOME: cwd } }],
   ["GLIBC_TUNABLES", { argv: ["echo"], env: { GLIBC_TUNABLES: "x" } }],
+  ["PYTEST_ADDOPTS", { argv: ["echo"], env: { PYTEST_ADDOPTS: "-p evil" } }],
+  ["a variable nobody knows", { argv: ["echo"], env: { SOMETHING: "1" } }],
+  ["a locale that is a file", { argv: ["echo"], env: { LANGUAGE: "../../tmp/evil" } }],
+  ["a width that is a command", { argv: ["job"], env: { COLUMNS: `x[$(${evil})]` } }],
   ["a value with a NUL", { argv: ["echo"], env: { A: "x\0y" } }],
   ["a name with an equals sign", { argv: ["echo"], env: { "A=B": "x" } }],
 ]

@@ -95,7 +95,8 @@ describe("a service whose places are all taken", () => {
 
     const queued = { reason: "WRONG_STATE", details: { state: "queued" } }
     expect(await refusal(third.execution.signal("TERM"))).toMatchObject(queued)
-    expect(await refusal(third.execution.write("early"))).toMatchObject(queued)
+    const early = client.call("input", { execution_id: third.id, data: "early" })
+    expect(await refusal(early)).toMatchObject(queued)
     await Bun.sleep(700) // longer than its timeout
     await running.execution.cancel()
 

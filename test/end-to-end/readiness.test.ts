@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { chmodSync } from "node:fs"
 import { join } from "node:path"
 import { NotReady } from "../../src/protocol/health-report.ts"
+import { methods } from "../../src/protocol/methods.ts"
 import {
   type UnreadinessName,
   unreadinessReasons,
@@ -103,7 +104,45 @@ describe("a service that does not take work says why, in /readyz, doctor and hea
     disk.empty()
     await expectReady(service)
   })
+
+  testUnless(notRoot, "when the disk has space but no inodes", async () => {
+    using disk = new SmallDisk("64m", 200)
+    const flags = { "disk-floor": "0", ballast: "64k" }
+    await using service = await Service.start({ stateDir: disk.path, flags })
+    await expectReady(service)
+
+    disk.fillInodes(0)
+    await expectUnready(service, "inodes-used-up")
+
+    disk.emptyInodes()
+    await expectReady(service)
+  })
+
+  test("when the file descriptors for executions are used up", async () => {
+    const prefix = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"]
+    await using service = await Service.start({ prefix })
+    using session = await RawSession.open(await service.url())
+    const started: string[] = []
+    await until("no more are started", async () => {
+      const request = session.request("execute", { argv: ["sleep", "1000"] })
+      const answer = await session.response(request)
+      if (!("error" in answer)) started.push(executionIn(answer.result))
+      return "error" in answer
+    })
+
+    await expectUnready(service, "descriptors-used-up")
+
+    for (const execution_id of started) {
+      await session.call("control", { type: "CANCEL", execution_id })
+    }
+    await expectReady(service)
+    expect(service.said.join()).toContain("The limit of 64 file descriptors is too low")
+  }, 60_000)
 })
+
+function executionIn(result: unknown): string {
+  return methods.execute.result.parse(result).execution_id
+}
 
 async function expectUnready(service: Service, name: UnreadinessName): Promise<void> {
   const { message, action, passes } = unreadinessReasons[name]

@@ -224,7 +224,7 @@ describe("a service does not start", () => {
     mkdirSync(stateDir)
     chownSync(stateDir, uid, uid)
     const said = await refusalOf({ "run-as": `${uid}:${uid}` }, [], stateDir)
-    expect(said).toContain("is open to")
+    expect(said).toContain(`belongs to user ${uid}, and this is user 0`)
   })
 })
 

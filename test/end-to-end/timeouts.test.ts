@@ -137,8 +137,8 @@ describeEachContainment("an execution with an idle timeout", (containment) => {
   test("is not idle while the child still takes what it was sent", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)
-    const slow = "for i in $(seq 16); do sleep 0.1; head -c 65536 >/dev/null; done; cat >/dev/null"
-    const params = { ...shell(slow), stdin: "pipe", idle_timeout: 0.8 } as const
+    const slow = "for i in $(seq 16); do sleep 0.3; head -c 65536 >/dev/null; done; cat >/dev/null"
+    const params = { ...shell(slow), stdin: "pipe", idle_timeout: 3 } as const
     const run = await Steered.start(client, params)
 
     await run.execution.write(new Uint8Array(1_048_576))

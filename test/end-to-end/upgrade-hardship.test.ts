@@ -5,6 +5,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -108,7 +109,7 @@ describe("a service that is only just starting", () => {
 })
 
 describe("a service of another user", () => {
-  testUnless(notRoot, "is upgraded by root, and starts again afterwards", async () => {
+  testUnless(notRoot, "is upgraded as that user, not by root", async () => {
     using folder = temporaryFolder()
     chmodSync(folder.path, 0o755)
     const file = join(folder.path, "cc-executor")
@@ -119,14 +120,17 @@ describe("a service of another user", () => {
     const prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     const options = { executable: file, stateDir, prefix, cwd: "/" }
     await using service = await Service.start(options)
+    const before = readdirSync(stateDir)
 
-    const first = await upgraded(service, file)
-    service.kill("SIGTERM")
-    await service.exited
-    await using again = await Service.start(options)
+    const byRoot = await runUpgrade(service, file)
+    const left = readdirSync(stateDir)
+    const command = [...prefix, file, "upgrade", "--state-dir", stateDir, "--json"]
+    const byOwner = Bun.spawnSync(command, { env: { ...process.env, HOME: "/" } })
 
-    expect(first).toMatchObject({ phase: "done", pid: service.pid })
-    expect(await upgraded(again, file)).toMatchObject({ phase: "done" })
+    expect(byRoot.exitCode).toBe(1)
+    expect(byRoot.stderr).toContain("belongs to user 65534, and this is user 0. Run this as")
+    expect(left).toEqual(before)
+    expect(JSON.parse(byOwner.stdout.toString())).toMatchObject({ phase: "done" })
   })
 })
 

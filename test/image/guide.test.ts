@@ -1,29 +1,28 @@
 import { afterAll, describe, expect } from "bun:test"
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { root } from "../../scripts/steps.ts"
 import { isErrno } from "../../src/lib/errno.ts"
-import { claudeCodeFolder, noClaudeCode } from "../support/claude-code.ts"
+import { guideBlocks } from "../support/guide-blocks.ts"
 import { testUnless } from "../support/test-unless.ts"
-import { guideBlocks } from "./support/guide-blocks.ts"
+import { checkOut } from "./support/checkout.ts"
 import { images } from "./support/images.ts"
 import { imageTimeoutMs, noImages } from "./support/switch.ts"
 
 const text = readFileSync(join(root, "docs/containers.md"), "utf8")
 
-/** What an image is built from, and Compose's files: as much of a checkout as the guide needs. */
-const checkout =
-  "Dockerfile .dockerignore compose.yaml compose.agent.yaml package.json bun.lock bunfig.toml " +
-  "tsconfig.json scripts src"
-
 /** Besides that every command succeeds: what must be in the output of a section's commands. */
 const shown: Record<string, (RegExp | string)[]> = {
-  "With Compose": ['{"executions":[]}', "127.0.0.1:8003->8003/tcp"],
+  "With Compose": [
+    '{"executions":[]}',
+    "127.0.0.1:8003->8003/tcp",
+    '"showWith":"docker exec cc_executor_mcp cc-executor token show"',
+  ],
   "The token": ['{"executions":[]}'],
   "Without Compose": ["containment      best-effort"],
   "Cgroups, and another user": [/ok +containment +cgroup/, "uid=65532(nonroot)"],
-  "Coding agents": ["(Claude Code)"],
+  "Coding agents": ["2.1.326 (Claude Code)", "at your service"],
 }
 
 /** Left by the guide where the engine stays. */
@@ -37,9 +36,9 @@ describe("the guide to containers", () => {
   const folder = mkdtempSync(join(tmpdir(), "cc-executor-guide-"))
   let isBegun = false
 
-  for (const { section, blocks } of guideBlocks(text)) {
+  for (const { section, blocks } of guideBlocks(text, "test/image/guide.test.ts")) {
     testUnless(
-      noImages ?? (section === "Coding agents" ? noClaudeCode : null) ?? portTaken(),
+      noImages ?? portTaken(),
       `does what it says: ${section}`,
       async () => {
         if (!isBegun) checkOut(folder)
@@ -66,17 +65,9 @@ describe("the guide to containers", () => {
 
   async function run(script: string): Promise<string> {
     const { engine } = await images()
-    const programs = `${claudeCodeFolder}:${engine.env["PATH"] ?? process.env["PATH"]}`
-    const options = { cwd: folder, env: { PATH: programs } }
-    return engine.must(["bash", "-euxo", "pipefail", "-c", script], options)
+    return engine.must(["bash", "-euxo", "pipefail", "-c", script], { cwd: folder })
   }
 })
-
-function checkOut(folder: string): void {
-  for (const name of checkout.split(" ")) {
-    cpSync(join(root, name), join(folder, name), { recursive: true })
-  }
-}
 
 function put(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test"
+import { harmfulIn, hostile, showsHostile } from "../support/hostile-text.ts"
 import { captured } from "./captured-log.ts"
 
 describe("a line", () => {
-  const hostile = {
+  const throwing = {
     get fact(): string {
       throw new Error("no such fact")
     },
@@ -28,6 +29,20 @@ describe("a line", () => {
     expect(records()).toMatchObject([{ msg: "odd facts" }, { err: { message: "first\nsecond" } }])
   })
 
+  test.each(["json", "pretty"] as const)("as %s cannot act on a terminal", (format) => {
+    const { log, written } = captured({ format }, true)
+    const text = hostile.trim()
+
+    log.info({ why: text, [text]: [{ [text]: text }] }, text)
+    log.child({ executionId: text }).error({ err: new Error(text) }, "failed")
+    const line = JSON.stringify({ level: "info", time: text, msg: text, process: text })
+    log.relay("gateway").write(Buffer.from(`${line}\n${text}\n`))
+
+    expect(written().split("\n").length).toBeGreaterThan(4)
+    expect(showsHostile(written())).toBe(true)
+    expect(harmfulIn(written())).toEqual([])
+  })
+
   test("is written from its level on", () => {
     const { log, records } = captured({ level: "warn" })
 
@@ -42,7 +57,7 @@ describe("a line", () => {
   test("that cannot be made is counted, told, and throws nothing", () => {
     const { log, records } = captured({})
 
-    log.info(hostile, "never seen")
+    log.info(throwing, "never seen")
     log.info({}, "next")
 
     const notice = { level: "warn", lostLines: 1, reason: "Error: no such fact" }
@@ -52,7 +67,7 @@ describe("a line", () => {
   test("that was lost as the last one is told when the log is flushed", async () => {
     const { log, records } = captured({})
 
-    log.info(hostile, "never seen")
+    log.info(throwing, "never seen")
     await log.flush()
 
     expect(records()).toMatchObject([{ msg: "log lines were lost", lostLines: 1 }])

@@ -18,7 +18,7 @@ const Workflow = z.object({
     z.string(),
     z.union([
       z.object({
-        "timeout-minutes": z.union([z.int().max(60), z.string().startsWith("${{ matrix.")]),
+        "timeout-minutes": z.union([z.int().max(90), z.string().startsWith("${{ matrix.")]),
         permissions: Permissions.optional(),
         steps: z.array(Step),
       }),
@@ -120,6 +120,20 @@ describe("a release", () => {
       expect(ran).toContain(`"target":"${target}"`)
     }
     expect(ran).toContain('"target":"linux-arm64","runner":"ubuntu-24.04-arm"')
+  })
+
+  test("has images without Claude Code, which may not be redistributed", () => {
+    const dockerfile = readFileSync(join(folder, "../../Dockerfile"), "utf8")
+    const built = JSON.stringify(jobs["image"])
+
+    expect(built).toContain("docker build --target")
+    expect(built).not.toContain("--build-arg")
+    expect(JSON.stringify(jobs)).not.toContain("CLAUDE_CODE_VERSION")
+    // Only an argument brings it in, and without one there is no version.
+    expect(dockerfile.match(/^.*CLAUDE_CODE_VERSION=.*$/gm)).toEqual([
+      expect.stringMatching(/^#/),
+      "ARG CLAUDE_CODE_VERSION=",
+    ])
   })
 })
 

@@ -74,7 +74,9 @@ describe("the methods", () => {
   test("are those of the protocol", () => {
     expect(Object.keys(methods).toSorted()).toEqual(
       [
-        ["ack", "attach", "control", "detach", "execute", "input", "list"],
+        ["ack", "agent.answer", "agent.configure", "agent.end", "agent.inbox"],
+        ["agent.interrupt", "agent.send", "agent.start", "agent.status"],
+        ["attach", "control", "detach", "execute", "input", "list"],
         ["receipt", "remove", "resize", "status", "transcript.read", "transcript.verify", "watch"],
       ].flat(),
     )

@@ -31,6 +31,10 @@ const table: Record<Reason, number> = {
   IDEMPOTENCY_MISMATCH: -32011,
   DISK_FULL: -32012,
   SHUTTING_DOWN: -32013,
+  NAME_IN_USE: -32014,
+  ALREADY_ANSWERED: -32015,
+  SESSION_BUSY: -32016,
+  OUTCOME_UNKNOWN: -32017,
 }
 
 describe("an error's code", () => {

@@ -111,6 +111,7 @@ describeEachContainment("more requests than a session may have under way", (cont
       const url = await service.url()
       const hammer = () => Promise.all(Array.from({ length: 8 }, () => askTooMuch(url)))
       await hammer()
+      await everythingEnded(url) // an answer to CANCEL may come before the end is on record
       await prune(service)
       const before = await footprintAtRest(service)
 
@@ -118,6 +119,7 @@ describeEachContainment("more requests than a session may have under way", (cont
 
       const right = { canceled: 256, refusals: Array.from({ length: 44 }, () => rateLimited) }
       expect(outcomes.filter((outcome) => !Bun.deepEquals(outcome, right))).toEqual([])
+      await everythingEnded(url)
       await prune(service)
       expect(await whatIsLeft(service, before)).toEqual([])
       evidence.count("refusals", outcomes.flatMap(({ refusals }) => refusals).length)

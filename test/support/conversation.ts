@@ -4,7 +4,14 @@ import { z } from "zod"
 export type ToolUse = { tool: string; input: unknown; answer: string; isError: boolean }
 
 /** What a model is shown: the tools it is told of, and what it did so far. */
-export type Conversation = { tools: string[]; uses: ToolUse[] }
+export type Conversation = {
+  tools: string[]
+  uses: ToolUse[]
+  /** How many turns a person has begun. */
+  turns: number
+  /** What it was told at first; a subagent is told something else than its agent. */
+  first: string
+}
 
 const Text = z.object({ type: z.literal("text"), text: z.string() })
 const Use = z.object({
@@ -25,7 +32,9 @@ export const MessagesRequest = z.object({
   model: z.string(),
   stream: z.boolean().default(false),
   tools: z.array(z.object({ name: z.string() })).default([]),
-  messages: z.array(z.object({ content: z.union([z.string(), z.array(z.unknown())]) })),
+  messages: z.array(
+    z.object({ role: z.string(), content: z.union([z.string(), z.array(z.unknown())]) }),
+  ),
 })
 export type MessagesRequest = z.infer<typeof MessagesRequest>
 
@@ -36,7 +45,21 @@ export function readConversation({ tools, messages }: MessagesRequest): Conversa
     const { content = "", is_error = false } = results.get(id) ?? {}
     return { tool: name, input, answer: textOf(content), isError: is_error }
   })
-  return { tools: tools.map(({ name }) => name), uses }
+  const names = tools.map(({ name }) => name)
+  const said = messages.flatMap(({ role, content }) => (role === "user" ? [textIn(content)] : []))
+  const prompts = said.filter((text) => text !== "" && !text.startsWith("Continue from"))
+  return {
+    tools: names,
+    uses,
+    turns: prompts.length,
+    first: prompts[0] ?? "",
+  }
+}
+
+/** What a person said, without what Claude Code adds. */
+function textIn(content: string | unknown[]): string {
+  const texts = typeof content === "string" ? [content] : only(Text, content).map((one) => one.text)
+  return texts.filter((text) => !text.startsWith("<system-reminder>")).join("\n")
 }
 
 /** The blocks of one kind: there are more kinds than a script knows. */

@@ -5,11 +5,13 @@ const Answer = z.looseObject({ id: z.any(), result: z.any().optional(), error: z
 /** A client of the legacy era over HTTP that keeps its session id, and nothing else. */
 export class HttpSession {
   readonly url: string
+  readonly #headers: Record<string, string>
   id: string | null = null
   #lastId = 0
 
-  constructor(url: string) {
+  constructor(url: string, headers: Record<string, string> = {}) {
     this.url = url
+    this.#headers = headers
   }
 
   post(message: unknown, headers: Record<string, string> = {}): Promise<Response> {
@@ -19,6 +21,7 @@ export class HttpSession {
         "content-type": "application/json",
         accept: "application/json, text/event-stream",
         ...(this.id === null ? {} : { "mcp-session-id": this.id }),
+        ...this.#headers,
         ...headers,
       },
       body: typeof message === "string" ? message : JSON.stringify(message),

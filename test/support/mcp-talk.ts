@@ -37,7 +37,10 @@ export class McpTalk implements AsyncDisposable {
     const url = (await service.listening).href
     const socket = new WebSocket(url, { protocols: ["mcp"], ...headers })
     const talk = new McpTalk(socket, era)
-    await new Promise((resolve) => socket.addEventListener("open", resolve))
+    await new Promise((resolve, reject) => {
+      socket.addEventListener("open", resolve)
+      socket.addEventListener("close", ({ code }) => reject(new Error(`closed with ${code}`)))
+    })
     if (era === "modern") return talk
     const clientInfo = { name: "cc-executor-test", version: "1.0.0" }
     const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo }
@@ -62,6 +65,7 @@ export class McpTalk implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#socket.readyState === WebSocket.CLOSED) return
     const isClosed = new Promise((resolve) => this.#socket.addEventListener("close", resolve))
     this.#socket.close()
     await isClosed

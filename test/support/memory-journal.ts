@@ -77,6 +77,8 @@ export class MemoryJournal implements Journal {
     if (idempotency !== null) this.#keys.delete(nameOf(idempotency))
   }
 
+  async sync(): Promise<void> {}
+
   expire(before: Parameters<Journal["expire"]>[0]): number {
     this.expired.push(before)
     return 0

@@ -1,7 +1,17 @@
+import { z } from "zod"
 import { type Conversation, MessagesRequest, readConversation } from "./conversation.ts"
 
-/** What the model does next: it says something and is done, or it uses a tool. */
-export type ModelStep = { say: string } | { use: string; input: Record<string, unknown> }
+type Use = { use: string; input: Record<string, unknown> }
+
+/** What the model does next: it says something and is done, or it uses a tool, or several. */
+export type ModelStep =
+  | { say: string }
+  | Use
+  | { uses: Use[] }
+  /** The API refuses. */
+  | { status: number; headers?: Record<string, string> }
+  /** Begins to say something, and is silent then. */
+  | { begin: string }
 
 /**
  * A script in a model's place. It keeps nothing of its own in mind: what it does next follows from
@@ -20,15 +30,17 @@ type Block =
 export class MessagesApi implements AsyncDisposable {
   /** All that was sent with tools, each as far as it had come. */
   readonly conversations: Conversation[] = []
+  /** Of every answer, those that tell of usage limits say. */
+  headers: Record<string, string> = {}
   readonly #model: Model
   readonly #failed = Promise.withResolvers<never>()
   readonly #server: Bun.Server<undefined>
 
-  constructor(model: Model) {
+  constructor(model: Model, hostname = "127.0.0.1") {
     this.#model = model
     this.#failed.promise.catch(() => undefined)
     this.#server = Bun.serve({
-      hostname: "127.0.0.1",
+      hostname,
       port: 0,
       // A step may wait for a fact, and Bun would hang up on it after ten seconds.
       idleTimeout: 0,
@@ -37,7 +49,7 @@ export class MessagesApi implements AsyncDisposable {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#server.port}`
+    return `http://${this.#server.hostname}:${this.#server.port}`
   }
 
   /** Rejects with what the script threw: a client would only see an API that fails. */
@@ -56,23 +68,41 @@ export class MessagesApi implements AsyncDisposable {
     if (pathname !== "/v1/messages") return Response.json({})
     try {
       const asked = MessagesRequest.parse(await request.json())
-      const block = await this.#nextBlock(asked)
-      return asked.stream ? streamed(asked.model, block) : whole(asked.model, block)
+      const step = await this.#nextStep(asked)
+      if ("status" in step) return failed(step)
+      if ("begin" in step) return cutOff(asked.model, step.begin)
+      const { blocks, headers } = step
+      return asked.stream ? streamed(asked.model, blocks, headers) : whole(asked.model, blocks)
     } catch (error) {
       this.#failed.reject(error)
       return refusal(String(error))
     }
   }
 
-  async #nextBlock(asked: MessagesRequest): Promise<Block> {
-    if (asked.tools.length === 0) return { type: "text", text: "Fine." }
+  async #nextStep(asked: MessagesRequest): Promise<Step> {
+    if (asked.tools.length === 0) return { blocks: [{ type: "text", text: "Fine." }], headers: {} }
     const conversation = readConversation(asked)
     this.conversations.push(conversation)
     const step = await this.#model(conversation)
-    if ("say" in step) return { type: "text", text: step.say }
-    const id = `toolu_${crypto.randomUUID().replaceAll("-", "")}`
-    return { type: "tool_use", id, name: toolNamed(step.use, conversation), input: step.input }
+    if ("status" in step || "begin" in step) return step
+    return { blocks: blocksOf(step, conversation), headers: this.headers }
   }
+}
+
+type Step =
+  | { blocks: Block[]; headers: Record<string, string> }
+  | Extract<ModelStep, { status: number } | { begin: string }>
+
+function blocksOf(
+  step: Exclude<ModelStep, { status: number } | { begin: string }>,
+  conversation: Conversation,
+): Block[] {
+  if ("say" in step) return [{ type: "text", text: step.say }]
+  const uses = "uses" in step ? step.uses : [step]
+  return uses.map(({ use, input }) => {
+    const id = `toolu_${crypto.randomUUID().replaceAll("-", "")}`
+    return { type: "tool_use", id, name: toolNamed(use, conversation), input }
+  })
 }
 
 /** The one tool on offer whose name ends so: `start` is Claude Code's `mcp__executor__start`. */
@@ -95,15 +125,29 @@ function messageOf(model: string, content: Block[], stopReason: string | null) {
   }
 }
 
-function stopReasonOf({ type }: Block): string {
-  return type === "tool_use" ? "tool_use" : "end_turn"
+function stopReasonOf(blocks: readonly Block[]): string {
+  return blocks.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn"
 }
 
-function whole(model: string, block: Block): Response {
-  return Response.json(messageOf(model, [block], stopReasonOf(block)))
+function whole(model: string, blocks: Block[]): Response {
+  return Response.json(messageOf(model, blocks, stopReasonOf(blocks)))
 }
 
-function streamed(model: string, block: Block): Response {
+const EventName = z.object({ type: z.string() })
+const streaming = { "Content-Type": "text/event-stream" }
+
+function streamed(model: string, blocks: Block[], headers: Record<string, string>): Response {
+  const stop = { stop_reason: stopReasonOf(blocks), stop_sequence: null }
+  const events = [
+    { type: "message_start", message: messageOf(model, [], null) },
+    ...blocks.flatMap((block, index) => blockEvents(block, index)),
+    { type: "message_delta", delta: stop, usage: { output_tokens: 1 } },
+    { type: "message_stop" },
+  ]
+  return new Response(events.map(lineOf).join(""), { headers: { ...streaming, ...headers } })
+}
+
+function blockEvents(block: Block, index: number): object[] {
   const [empty, delta] =
     block.type === "text"
       ? [
@@ -114,17 +158,34 @@ function streamed(model: string, block: Block): Response {
           { ...block, input: {} },
           { type: "input_json_delta", partial_json: JSON.stringify(block.input) },
         ]
-  const stop = { stop_reason: stopReasonOf(block), stop_sequence: null }
+  return [
+    { type: "content_block_start", index, content_block: empty },
+    { type: "content_block_delta", index, delta },
+    { type: "content_block_stop", index },
+  ]
+}
+
+function lineOf(event: object): string {
+  const { type } = EventName.parse(event)
+  return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+/** The beginning of an answer, and never an end. */
+function cutOff(model: string, text: string): Response {
   const events = [
     { type: "message_start", message: messageOf(model, [], null) },
-    { type: "content_block_start", index: 0, content_block: empty },
-    { type: "content_block_delta", index: 0, delta },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: stop, usage: { output_tokens: 1 } },
-    { type: "message_stop" },
+    ...blockEvents({ type: "text", text }, 0).slice(0, 2),
   ]
-  const lines = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-  return new Response(lines.join(""), { headers: { "Content-Type": "text/event-stream" } })
+  const body = new ReadableStream({
+    start: (controller) =>
+      controller.enqueue(new TextEncoder().encode(events.map(lineOf).join(""))),
+  })
+  return new Response(body, { headers: streaming })
+}
+
+function failed({ status, headers = {} }: Extract<ModelStep, { status: number }>): Response {
+  const type = status === 429 ? "rate_limit_error" : "overloaded_error"
+  return Response.json({ type: "error", error: { type, message: "no" } }, { status, headers })
 }
 
 function refusal(message: string): Response {

@@ -1,4 +1,6 @@
 import type { ExecutionId } from "../../src/execution/id.ts"
+import type { NamedExecution } from "../../src/execution/identify.ts"
+import { nameOf } from "../../src/execution/name.ts"
 import type { SignedReceipt } from "../../src/execution/receipt.ts"
 import { type ExecutionRecord, hasEnded, type Owned } from "../../src/execution/record.ts"
 import type { JournalReader, ListPage, Viewer } from "../../src/service/gateway/ports.ts"
@@ -28,6 +30,18 @@ export class RecordBook implements JournalReader {
       .toSorted()
       .filter((id) => id.startsWith(prefix))
       .slice(0, limit)
+  }
+
+  withName(
+    name: string,
+    _principal: string | null,
+    viewer: Viewer | null = null,
+  ): NamedExecution[] {
+    const named = this.#seenBy(viewer).filter(({ spec }) => nameOf(spec.labels) === name)
+    const all = named.map((record) => ({ ...record, isLive: !hasEnded(record) }))
+    const endedFirst = all.toSorted((one, other) => Number(one.isLive) - Number(other.isLive))
+    const meant = new Map(endedFirst.map((one) => [one.principal, one]))
+    return [...meant.values()].map(({ id, principal, isLive }) => ({ id, principal, isLive }))
   }
 
   list(

@@ -11,6 +11,9 @@ export const sampleSettings: GatewaySettings = {
   version: "0.0.0",
   startedAt: "2026-11-16T12:00:00.000Z",
   containment: "best-effort",
+  containmentWhy: "it was asked for",
+  limitsHeldBy: { memoryBytes: "rlimit", cpus: null, pids: "rlimit" },
+  neededOpenFiles: 488,
   access: {
     trustsLoopback: true,
     ownUid: 1000,

@@ -40,6 +40,14 @@ export function answerTo(
     case "resize":
     case "ack":
       return {}
+    case "agent.start":
+    case "agent.send":
+    case "agent.answer":
+    case "agent.interrupt":
+    case "agent.end":
+    case "agent.configure":
+    case "agent.status":
+    case "agent.inbox":
     case "receipt":
     case "transcript.read":
     case "transcript.verify":
@@ -133,14 +141,20 @@ function list(server: ScriptedServer, given: GivenParams): Answer {
 }
 
 function takeInput(execution: ScriptedExecution, given: GivenParams): Answer {
-  const { data, encoding, end, offset } = methods.input.params.parse(given)
-  if (execution.inputIsClosed || execution.state === "ended") {
+  const { data, encoding, end, writer: name = "", offset } = methods.input.params.parse(given)
+  const writer = { principal: "somebody", name }
+  const bytes = encoding === "base64" ? Uint8Array.fromBase64(data) : Buffer.from(data)
+  const before = execution.inputOffsets.of(writer)
+  if (offset !== undefined && offset > before) {
+    return failure("INVALID_PARAMS", "It would leave a gap.", { offset: before })
+  }
+  const fresh = bytes.subarray(Math.max(0, before - (offset ?? before)))
+  const isRepeated = offset !== undefined && fresh.length === 0
+  if ((execution.inputIsClosed || execution.state === "ended") && !isRepeated) {
     return failure("WRONG_STATE", "Its standard input is closed.")
   }
-  const bytes = encoding === "base64" ? Uint8Array.fromBase64(data) : Buffer.from(data)
-  const before = execution.input.length
-  const fresh = bytes.subarray(Math.max(0, before - (offset ?? before)))
   execution.input = Buffer.concat([execution.input, fresh])
-  execution.inputIsClosed = end
-  return { accepted: fresh.length, offset: execution.input.length }
+  execution.inputOffsets.add(writer, fresh.length, () => false)
+  execution.inputIsClosed ||= end
+  return { accepted: fresh.length, offset: execution.inputOffsets.of(writer) }
 }

@@ -27,6 +27,7 @@ export class ScriptedChildren implements Spawner {
       exited: exited.promise,
       outputs: [{ stream: "stdout", output }],
       input: null,
+      status: null,
       tree: new ScriptedTree(this.#clock, []),
       resize: () => undefined,
       use: () => unknownResourceUse,
@@ -41,6 +42,8 @@ export class ScriptedChildren implements Spawner {
   adopt(): never {
     throw new Error("nothing was handed over here")
   }
+
+  endUnadopted(): void {}
 
   write(name: string, bytes: number): void {
     this.#running.get(name)?.output.write(new Uint8Array(bytes))

@@ -2,6 +2,7 @@ import type { StreamName } from "../../src/execution/record.ts"
 import type { StateKind } from "../../src/execution/state.ts"
 import type { ExecutionView } from "../../src/protocol/execution-view.ts"
 import { type Completed, completedOf } from "../../src/protocol/notifications.ts"
+import { WriterOffsets } from "../../src/service/keeper/supervision/writer-offsets.ts"
 
 export type ScriptedRecord =
   | { kind: "output"; stream: StreamName; bytes: Uint8Array; sequence: number }
@@ -17,6 +18,7 @@ export class ScriptedExecution {
   readonly records: ScriptedRecord[] = []
   input: Uint8Array = new Uint8Array()
   inputIsClosed = false
+  inputOffsets = new WriterOffsets()
   state: StateKind = "running"
   exitCode: number | null = null
   isExpired = false

@@ -1,5 +1,6 @@
 import { heldByNothing } from "../../src/execution/spec.ts"
-import type { KeeperPorts, KeeperSettings } from "../../src/service/keeper/keeper.ts"
+import { fail } from "../../src/lib/result.ts"
+import type { KeeperPorts, KeeperSettings } from "../../src/service/keeper/keeper-ports.ts"
 import type { Clock } from "../../src/service/keeper/ports.ts"
 import { MemoryJournal } from "./memory-journal.ts"
 import { MemoryTranscripts } from "./memory-transcripts.ts"
@@ -44,10 +45,11 @@ export function keeperPorts(clock: Clock): KeeperPorts {
     clock,
     spawner: {
       containment: "best-effort",
-      spawn: () => ({ ok: false, failure: { errno: "EAGAIN", message: "nothing starts here" } }),
+      spawn: () => fail({ errno: "ENOEXEC", message: "nothing starts here", hasRun: false }),
       adopt() {
         throw new Error("nothing was handed over here")
       },
+      endUnadopted: () => undefined,
     },
     transcripts: new MemoryTranscripts(),
     redaction: null,
@@ -61,12 +63,19 @@ export function keeperPorts(clock: Clock): KeeperPorts {
     withReserve: thereIsRoom,
     newId: () => sampleId(++ids),
     fingerprint: (request) => JSON.stringify(request),
+    ownProgram: () => ["/cc-executor"],
+    newUuid: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`,
+    processWithSession: () => null,
+    descriptors: { limit: 1000, open: () => 16 },
+    freeInodes: () => Infinity,
     signalNumber: () => null,
     journal: () => undefined,
     journalEnd: async () => undefined,
     advanced: () => undefined,
     changed: () => undefined,
     broke: () => undefined,
+    agentChanged: () => undefined,
+    odd: () => undefined,
   }
 }
 

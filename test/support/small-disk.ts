@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, statfsSync } from "node:fs"
+import { appendFileSync, mkdirSync, rmSync, statfsSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "./temporary-folder.ts"
 
@@ -9,9 +9,11 @@ export class SmallDisk implements Disposable {
   readonly path: string
   readonly #owned = new DisposableStack()
 
-  constructor(size: string) {
+  /** The number of inodes is what the system gives, unless it is told. */
+  constructor(size: string, inodes: number | null = null) {
     this.path = this.#owned.use(temporaryFolder()).path
-    run(["mount", "-t", "tmpfs", "-o", `size=${size}`, "none", this.path])
+    const options = `size=${size}${inodes === null ? "" : `,nr_inodes=${inodes}`}`
+    run(["mount", "-t", "tmpfs", "-o", options, "none", this.path])
     this.#owned.defer(() => run(["umount", "--lazy", this.path]))
     appendFileSync(this.#filler, new Uint8Array(paddingBytes))
   }
@@ -31,6 +33,22 @@ export class SmallDisk implements Disposable {
     }
   }
 
+  get freeInodes(): number {
+    return statfsSync(this.path).ffree
+  }
+
+  /** Takes inodes until only so many are left. */
+  fillInodes(left: number): void {
+    mkdirSync(this.#emptyFiles, { recursive: true })
+    for (let number = 0; this.freeInodes > left; number += 1) {
+      appendFileSync(join(this.#emptyFiles, `${process.pid}-${number}`), "")
+    }
+  }
+
+  emptyInodes(): void {
+    rmSync(this.#emptyFiles, { recursive: true, force: true })
+  }
+
   /** Gives back what `fill` took, and a megabyte that was taken from the beginning. */
   empty(): void {
     rmSync(this.#filler, { force: true })
@@ -38,6 +56,10 @@ export class SmallDisk implements Disposable {
 
   [Symbol.dispose](): void {
     this.#owned.dispose()
+  }
+
+  get #emptyFiles(): string {
+    return join(this.path, "empty-files")
   }
 
   get #filler(): string {

@@ -1,5 +1,5 @@
 import { type ExecutionRecord, type StreamName } from "../../src/execution/record.ts"
-import type { Budget } from "../../src/execution/spec.ts"
+import type { Budget, TerminalSize } from "../../src/execution/spec.ts"
 import { LiveExecutions } from "../../src/service/gateway/operations/live-executions.ts"
 import { createOperations } from "../../src/service/gateway/operations/operations.ts"
 import type { FeedEvent, Operations, OutputFeed } from "../../src/service/gateway/ports.ts"
@@ -66,8 +66,17 @@ export class StagedExecution implements Disposable {
   }
 
   /** The child writes, and the gateway is told. */
-  write(data: string | Uint8Array, stream: StreamName = "stdout"): void {
-    this.#writer.append(stream, Buffer.from(data), noon)
+  write(data: string | Uint8Array, stream: StreamName = "stdout", time = noon): void {
+    this.#writer.append(stream, Buffer.from(data), time)
+    this.#advance()
+  }
+
+  resize(size: TerminalSize, time = noon): void {
+    this.#writer.appendResize(size, time)
+    this.#advance()
+  }
+
+  #advance(): void {
     const { transcript } = this.record
     this.live.apply({ ...noUpdates, changes: [], advances: [{ executionId: this.id, transcript }] })
   }

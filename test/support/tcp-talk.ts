@@ -23,6 +23,10 @@ export class TcpTalk implements Disposable {
     return new TcpTalk(socket)
   }
 
+  get localPort(): number {
+    return this.#socket.localPort ?? 0
+  }
+
   get closed(): Promise<void> {
     return this.#closed.promise
   }

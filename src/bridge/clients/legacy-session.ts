@@ -1,6 +1,6 @@
 import {
   type AnswerMessage,
-  cancelledKey,
+  canceledKey,
   type Message,
   type NotificationMessage,
   progressOf,
@@ -72,10 +72,10 @@ export class LegacySession {
   async take(message: NotificationMessage | AnswerMessage): Promise<void> {
     this.#usedAtMs = performance.now()
     await this.#target.send(message)
-    const cancelled = message.kind === "notification" ? cancelledKey(message) : null
-    if (cancelled === null) return
+    const canceled = message.kind === "notification" ? canceledKey(message) : null
+    if (canceled === null) return
     for (const post of this.#posts) {
-      if (!post.requests.has(cancelled) || post.requests.size > 1) continue
+      if (!post.requests.has(canceled) || post.requests.size > 1) continue
       this.#posts.delete(post)
       post.answer.abandon()
     }

@@ -76,7 +76,7 @@ export class PostAnswer {
     this.#response.resolve(new Response(message.text, { status, headers }))
   }
 
-  /** No answer will come: the client cancelled the request. */
+  /** No answer will come: the client canceled the request. */
   abandon(): void {
     if (this.#isOver) return
     const stream = this.#begin()

@@ -130,7 +130,7 @@ export function progressOf({ method, params }: NotificationMessage): string | nu
 }
 
 /** The key of the request that a notification cancels. */
-export function cancelledKey({ method, params }: NotificationMessage): string | null {
+export function canceledKey({ method, params }: NotificationMessage): string | null {
   return method === "notifications/cancelled" ? tokenKey(params["requestId"]) : null
 }
 

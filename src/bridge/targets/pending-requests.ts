@@ -97,7 +97,7 @@ export class PendingRequests {
     if (meant !== undefined) meant.hasBegun = true
   }
 
-  /** Delivers an answer, unless the request was cancelled meanwhile. */
+  /** Delivers an answer, unless the request was canceled meanwhile. */
   async answer(pending: PendingRequest, answer: AnswerMessage): Promise<void> {
     if (this.remove(pending)) await this.#deliver(answer)
   }

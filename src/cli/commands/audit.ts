@@ -1,3 +1,4 @@
+import { countText } from "../../lib/count-text.ts"
 import { errnoOf } from "../../lib/errno.ts"
 import type { Link } from "../../service/audit/chain.ts"
 import {
@@ -16,6 +17,7 @@ import { addressOf, addressOptions } from "../connect/address.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
 import { auditTable } from "../terminal/audit-table.ts"
+import { asLines } from "../terminal/terminal-text.ts"
 import { countOption, timeOption } from "../time.ts"
 
 const defaultLines = 50
@@ -94,7 +96,7 @@ async function show(
   lines: Iterable<AuditText>,
 ): Promise<void> {
   if (values.json !== true) {
-    await context.stdout.write(`${auditTable(context, lines).join("\n")}\n`)
+    await context.stdout.write(asLines(auditTable(context, lines)))
     return
   }
   for (const { text } of lines) await context.stdout.write(`${text}\n`)
@@ -107,8 +109,8 @@ async function follow(context: Context, values: AuditValues, directory: string):
   const followed = new FollowedTrail(directory, shownUntil)
   for (;;) {
     for (const line of followed.next()) {
-      const text = values.json === true ? line.text : auditTable(context, [line]).at(-1)
-      await context.stdout.write(`${text}\n`)
+      const text = values.json === true ? line.text : auditTable(context, [line]).slice(-1)
+      await context.stdout.write([text, "\n"])
     }
     await Bun.sleep(lookAgainMs)
   }
@@ -141,14 +143,13 @@ function verdictText(verdict: AuditVerdict, directory: string, noted: Link | nul
   }
   if (from === null || head === null) return `intact     no lines yet in ${directory}`
   const lines = [
-    `intact     lines ${from} to ${head.number} in ${files} ${files === 1 ? "file" : "files"}`,
+    `intact     lines ${from} to ${head.number} in ${countText(files, "file")}`,
     `head       ${head.number}:${head.hash}`,
   ]
   if (noted !== null) lines.push(`noted      ${noted.number} found, hash matches`)
   if (unfinishedBytes > 0) {
-    lines.push(
-      `unfinished ${unfinishedBytes} bytes: a line is being written, or was cut off by a crash`,
-    )
+    const bytes = countText(unfinishedBytes, "byte")
+    lines.push(`unfinished ${bytes}: a line is being written, or was cut off by a crash`)
   }
   return lines.join("\n")
 }

@@ -22,6 +22,7 @@ import { clientTlsOptions } from "../connect/client-tls.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
 import { untilTold } from "../terminal/interrupts.ts"
+import { messageWriter } from "../terminal/message-writer.ts"
 import { countOption, durationOption, sizeOption } from "../time.ts"
 
 const options = {
@@ -117,7 +118,7 @@ const graceMs = 1_500
 async function serveStdio({ context, openTarget, limits, log, signal }: Serving): Promise<void> {
   const { serveStdioClient } = await import("../../bridge/clients/stdio-client.ts")
   const input = context.stdin.chunks(signal)
-  const write = (text: string) => context.stdout.write(text)
+  const write = messageWriter(context.stdout)
   await serveStdioClient({ input, write, openTarget, limits, graceMs, signal, log })
 }
 

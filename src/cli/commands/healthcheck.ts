@@ -2,15 +2,18 @@ import { option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
 import {
-  ask,
   askRemote,
   type RemoteAnswer,
+  redirectText,
   unreadinessIn,
   unreadinessText,
 } from "../connect/ask.ts"
+import { askLocal, foreignAnswerMs } from "../connect/local-listener.ts"
 import { refusalOf } from "../connect/remote-failure.ts"
 import { asSentence, CommandFailure } from "../failure.ts"
 import { durationOption } from "../time.ts"
+
+const defaultAnswerMs = 3_000
 
 export const healthcheckCommand = command({
   usage: ["healthcheck [OPTIONS]"],
@@ -18,7 +21,7 @@ export const healthcheckCommand = command({
 Exits with 0 if the service is healthy, otherwise with 1, saying what is wrong and what to do. A
 service that is merely full counts as healthy. Starts nothing. Made for containers.`,
   options: {
-    timeout: option("TIME", "how long an answer may take (default 3s)"),
+    timeout: option("TIME", "how long an answer may take (default 3s; 1s of another user)"),
     ...addressOptions,
   },
   examples: {
@@ -27,11 +30,14 @@ service that is merely full counts as healthy. Starts nothing. Made for containe
   },
   async run(context, { values }) {
     const address = addressOf(context, values)
-    const timeoutMs = durationOption("--timeout", values.timeout ?? "3s")
+    const isForeign = address.kind === "local" && !address.isOwn
+    const patienceMs = isForeign ? foreignAnswerMs : defaultAnswerMs
+    const timeoutMs =
+      values.timeout === undefined ? patienceMs : durationOption("--timeout", values.timeout)
     const answer =
       address.kind === "remote"
         ? await askRemote(address, "/readyz", timeoutMs)
-        : await ask("http://localhost/readyz", { unix: address.paths.socket, timeoutMs })
+        : await askLocal(address.paths, "/readyz", timeoutMs)
     const where = address.kind === "remote" ? address.url : address.paths.socket
     const problem = problemOf(answer)
     if (problem !== null) throw new CommandFailure(`${where}: ${problem}`)
@@ -51,6 +57,8 @@ function problemOf(answer: RemoteAnswer): string | null {
       const wrong = reasons.filter(({ passes }) => !passes)
       return wrong.length === 0 ? null : wrong.map(unreadinessText).join(" ")
     }
+    case "redirect":
+      return `${redirectText(answer)}. Use that address if you trust it.`
     case "nobody":
       return `no service answers (${answer.why}). Start one with \`cc-executor serve\`.`
     case "no-tls":

@@ -1,16 +1,24 @@
+import type { Client } from "../../client/connect.ts"
+import { shortId } from "../../execution/id.ts"
 import { StreamName } from "../../execution/record.ts"
+import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { flag, option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
-import { UsageFailure } from "../failure.ts"
+import type { Context } from "../context.ts"
+import { commandText } from "../executions/execution-text.ts"
+import { listExecutions } from "../executions/list-executions.ts"
+import { CommandFailure, UsageFailure } from "../failure.ts"
 import { followedOutput, lastLines, pastOutput } from "../logs/log-chunk.ts"
 import { LogPrinter } from "../logs/log-printer.ts"
-import { countOption, timeOption } from "../time.ts"
+import { ageText, countOption, timeOption } from "../time.ts"
 
 export const logsCommand = command({
-  usage: ["logs [OPTIONS] ID"],
-  about: "Prints the command's stdout to stdout and its stderr to stderr, unchanged.",
+  usage: ["logs [OPTIONS] ID", "logs [OPTIONS]"],
+  about: `\
+Prints the command's stdout to stdout and its stderr to stderr, unchanged. Without an id: of the
+latest execution, and says which that is.`,
   options: {
     follow: flag("follow until the execution ends", { short: "f" }),
     tail: option("N", "only the last N lines", { short: "n" }),
@@ -24,15 +32,18 @@ export const logsCommand = command({
     "only the errors of the last ten minutes":
       "cc-executor logs --since 10m --stream stderr 7kq2mfa4",
   },
-  operands: { atLeast: 1, atMost: 1, what: "The execution id" },
-  async run(context, { values, operands: [id = ""] }) {
+  operands: { atLeast: 0, atMost: 1, what: "The execution id" },
+  async run(context, { values, operands: [id] }) {
     const stream = streamOf(values.stream)
     const since =
       values.since === undefined ? null : timeOption("--since", values.since, context.now())
     const tail = values.tail === undefined ? null : countOption("--tail", values.tail)
     await using reached = await reach(context, values, "with-journal")
     const { client } = reached
-    const view = await client.call("status", { execution_id: id })
+    const view =
+      id === undefined
+        ? await latest(context, client)
+        : await client.call("status", { execution_id: id })
     const { timestamps = false } = values
     const printer = new LogPrinter(context, { stream, since, timestamps })
 
@@ -52,6 +63,15 @@ export const logsCommand = command({
     return 0
   },
 })
+
+async function latest(context: Context, client: Client): Promise<ExecutionView> {
+  const [view] = await listExecutions(client, { states: null, labels: {}, limit: 1 })
+  if (view === undefined) throw new CommandFailure("There is no execution yet.")
+  const age = ageText(context.now().getTime() - Date.parse(view.created_at))
+  const what = `${shortId(view.execution_id)}, started ${age} ago: ${commandText(view)}`
+  await context.stderr.write(`cc-executor: output of ${what}\n`)
+  return view
+}
 
 function fromOf(since: Date | null, tail: number | null): string {
   if (tail !== null) return `tail:${tail}`

@@ -19,6 +19,7 @@ import { mergeToml, tomlDocument } from "../mcp-install/merge-toml.ts"
 import { type Merged, tokenVariable, type Wanted } from "../mcp-install/server-entry.ts"
 import { coloursFor } from "../terminal/colours.ts"
 import { renderTable } from "../terminal/table.ts"
+import { asLines, type Text } from "../terminal/terminal-text.ts"
 
 const defaultName = "cc-executor"
 
@@ -55,7 +56,7 @@ cc-executor from its --token-file.`,
   operands: { atLeast: 0, atMost: 1, what: "" },
   async run(context, { values, operands: [name] }) {
     if (name === undefined || values.list === true) {
-      await context.stdout.write(`${clientTable(context).join("\n")}\n`)
+      await context.stdout.write(asLines(clientTable(context)))
       return 0
     }
     const setUp = setUpOf(context, clientNamed(name), values)
@@ -68,7 +69,7 @@ cc-executor from its --token-file.`,
 const columns = ["CLIENT", "HERE", "TRANSPORTS", "SCOPES", "FILE"]
 
 /** What can be set up, and what seems to be in use here. */
-function clientTable(context: Context): string[] {
+function clientTable(context: Context): Text[] {
   const colours = coloursFor(context.stdout, context.env)
   const rows = mcpClients.map((client) => {
     const isHere = client.traces.some((path) => existsSync(path(context)))

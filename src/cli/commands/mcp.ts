@@ -9,14 +9,24 @@ import {
   targetLimits,
   targetOpener,
 } from "../../bridge/targets/target-opener.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import type { Log } from "../../lib/log.ts"
+import { fail } from "../../lib/result.ts"
 import { callerDefaultsMeta } from "../../protocol/mcp-meta-keys.ts"
 import { command } from "../command.ts"
-import { type Address, addressOf, addressOptions, type RemoteAddress } from "../connect/address.ts"
+import {
+  type Address,
+  type AddressValues,
+  addressOf,
+  addressOptions,
+  type RemoteAddress,
+} from "../connect/address.ts"
 import { localServiceLink } from "../connect/local-service-link.ts"
 import { callersEnvironment } from "../connect/service-environment.ts"
 import type { Context } from "../context.ts"
+import { CommandFailure, UsageFailure } from "../failure.ts"
 import { untilTold } from "../terminal/interrupts.ts"
+import { messageWriter } from "../terminal/message-writer.ts"
 
 export const mcpCommand = command({
   usage: ["mcp [OPTIONS]"],
@@ -32,12 +42,24 @@ restarts, unanswered requests are repeated, and nothing is started twice.`,
       "cc-executor mcp --url wss://executor.example.net:8003 --token-file ~/.executor-token",
   },
   async run(context, { values }) {
-    const address = addressOf(context, values)
+    const address = addressOrFailure(context, values)
     if (address.kind === "remote") address.token?.read() // what is wrong with it is told at once
     await serveMcp(context, address)
     return 0
   },
 })
+
+type Unusable = { kind: "unusable"; why: string }
+
+/** A client shows its people what a request is answered with, and hardly why a program ended. */
+function addressOrFailure(context: Context, values: AddressValues): Address | Unusable {
+  try {
+    return addressOf(context, values)
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || error instanceof UsageFailure) throw error
+    return { kind: "unusable", why: error.message }
+  }
+}
 
 /** The service's keeper starts its gateway again within a second. */
 const retry = { tries: 1_000, forMs: 30_000, firstDelayMs: 25, maxDelayMs: 500 }
@@ -46,7 +68,7 @@ const breaker = { failures: Number.POSITIVE_INFINITY, waitMs: 0 }
 const graceMs = 1_500
 const limits = targetLimits(standardMessageBytes)
 
-async function serveMcp(context: Context, address: Address): Promise<void> {
+async function serveMcp(context: Context, address: Address | Unusable): Promise<void> {
   using over = untilTold(context)
   const log = peoplesLog(context)
   const settings: TargetSettings = {
@@ -55,11 +77,11 @@ async function serveMcp(context: Context, address: Address): Promise<void> {
     limits,
     clock: systemClock,
     log,
-    callMeta: address.kind === "local" ? callerDefaults(context) : {},
+    callMeta: address.kind === "local" && address.isOwn ? callerDefaults(context) : {},
   }
   await serveStdioClient({
     input: context.stdin.chunks(over.signal),
-    write: (text) => context.stdout.write(text),
+    write: messageWriter(context.stdout),
     openTarget: targetOpener(targetOf(context, address), settings),
     limits,
     graceMs,
@@ -75,13 +97,20 @@ function callerDefaults({ cwd, env }: Context): Record<string, unknown> {
   return { [callerDefaultsMeta]: { cwd, env: variables } }
 }
 
-function targetOf(context: Context, address: Address): TargetDescription {
-  const open =
-    address.kind === "local"
-      ? localServiceLink(context, address.paths, limits)
-      : remoteLink(address)
-  const name = address.kind === "local" ? "The local service" : address.url
-  return { kind: "connection", name, isOurs: true, open }
+function targetOf(context: Context, address: Address | Unusable): TargetDescription {
+  const name = address.kind === "remote" ? address.url : "The local service"
+  return { kind: "connection", name, isOurs: true, open: linkTo(context, address) }
+}
+
+function linkTo(context: Context, address: Address | Unusable): OpenLink {
+  switch (address.kind) {
+    case "local":
+      return localServiceLink(context, address, limits)
+    case "remote":
+      return remoteLink(address)
+    case "unusable":
+      return async () => fail({ why: address.why, isTransient: false, hasAnswered: false })
+  }
 }
 
 function remoteLink(address: RemoteAddress): OpenLink {
@@ -102,7 +131,7 @@ function peoplesLog({ stderr }: Context): Log {
   let last = ""
   const say = (facts: Readonly<Record<string, unknown>>, event: string) => {
     const { why } = facts
-    const text = typeof why === "string" ? `${event}: ${why}` : event
+    const text = typeof why === "string" ? `${event}: ${onOneLine(why)}` : event
     if (text === last) return
     last = text
     stderr.write(`cc-executor: ${text}\n`).catch(() => undefined) // nobody looks

@@ -1,3 +1,4 @@
+import { countText } from "../../lib/count-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { type Arguments, flag, option, readPairs, repeatable } from "../arguments.ts"
 import { command } from "../command.ts"
@@ -77,7 +78,7 @@ function nothingOld(count: number, ageMs: number): string {
 }
 
 function counted(count: number): string {
-  return count === 1 ? "1 ended execution" : `${count} ended executions`
+  return countText(count, "ended execution")
 }
 
 function outputBytes(views: readonly ExecutionView[]): number {

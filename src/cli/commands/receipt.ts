@@ -1,4 +1,5 @@
 import { Receipt, type SignedReceipt } from "../../execution/receipt.ts"
+import { tryParseJson } from "../../lib/parse-json.ts"
 import { flag } from "../arguments.ts"
 import { command } from "../command.ts"
 import { type AddressValues, addressOf, addressOptions } from "../connect/address.ts"
@@ -51,8 +52,10 @@ async function showPublicKey(context: Context, values: AddressValues): Promise<n
 }
 
 function payloadOf(envelope: SignedReceipt): Receipt {
-  const json: unknown = JSON.parse(Buffer.from(envelope.payload, "base64").toString("utf8"))
+  const json = tryParseJson(Buffer.from(envelope.payload, "base64").toString("utf8"))
   const read = Receipt.safeParse(json)
   if (read.success) return read.data
-  throw new CommandFailure("This receipt has an unknown version. Use --json to see it.")
+  throw new CommandFailure(
+    "This receipt cannot be read: it is of an unknown version, or none. Use --json to see it.",
+  )
 }

@@ -1,8 +1,12 @@
 import type { RemoteExecution } from "../../client/remote-execution.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import { command } from "../command.ts"
-import { readRun, runOptions } from "../executions/run-request.ts"
+import type { Context } from "../context.ts"
+import { passInput } from "../executions/pass-input.ts"
+import { type AskedRun, type RunValues, readRun, runOptions } from "../executions/run-request.ts"
 import { type Send, startExecution } from "../executions/start-execution.ts"
 import { ownFailure } from "../exit-code.ts"
+import { detachSequence } from "../terminal/detach-keys.ts"
 import { follow } from "../terminal/follow.ts"
 import { EarlySignals } from "../terminal/interrupts.ts"
 
@@ -13,9 +17,12 @@ Runs the command, shows its output here byte for byte, and exits as it does: wit
 128+N if signal N ended it, 124 after a timeout, 130 if it was canceled, 126 or 127 if it cannot
 be run, 125 if cc-executor itself failed.
 
-Ctrl-C cancels the command; a second Ctrl-C leaves it running and says how to return to it. With
--t every key goes to the command, and Ctrl-P Ctrl-Q detaches. Piped input is forwarded. On the
-local service, the command gets this shell's directory and environment.`,
+Ctrl-C cancels the command and waits for its end; a second Ctrl-C does not wait. If this program is
+told to end (SIGTERM) or loses its terminal, the command goes on; with --cancel-on-disconnect it is
+canceled ten seconds later. With -t every key goes to the command, Ctrl-C too, and Ctrl-] Ctrl-]
+detaches (--detach-keys). Piped input is forwarded; with -d it returns when that has come to its end
+or the command has ended, and Ctrl-C stops forwarding and leaves the command running. On the local
+service, the command gets this shell's directory and environment.`,
   options: runOptions,
   examples: {
     "run make, show its output, and exit with its exit code": "cc-executor run -- make -j8 test",
@@ -29,31 +36,44 @@ local service, the command gets this shell's directory and environment.`,
   passThrough: true,
   failureExitCode: ownFailure,
   async run(context, { values, operands }) {
-    const asked = readRun(context, values, operands)
-    if (values.detach === true) {
-      const { reached, started } = await startExecution(context, values, asked, startOnly)
-      await using _reached = reached
-      await context.stdout.write(`${started}\n`)
-      return 0
-    }
-    using early = new EarlySignals(context)
-    const starting = startExecution(context, values, asked, startAndFollow)
-    const { reached, started } = await early.during(starting)
-    await using _reached = reached
-    early[Symbol.dispose]()
-    return await follow(context, started, {
-      input: asked.input,
-      hasTerminal: values.terminal === true,
-      mayCancel: true,
-      onBrokenPipe: "cancel",
-      earlier: early.taken,
-    })
+    return runAsked(context, values, readRun(context, values, operands))
   },
 })
+
+/** Starts it, and follows it to its end unless that is not wanted. */
+export async function runAsked(
+  context: Context,
+  values: RunValues,
+  asked: AskedRun,
+): Promise<number> {
+  const detachKeys = detachSequence(values["detach-keys"])
+  if (values.detach === true) {
+    const { reached, started } = await startExecution(context, values, asked, startOnly)
+    await using _closing = reached
+    await context.stdout.write(`${started}\n`)
+    if (asked.input === "stream") {
+      return await passInput(context, reached.client, started, values.interactive === true)
+    }
+    return 0
+  }
+  using early = new EarlySignals(context)
+  const starting = startExecution(context, values, asked, startAndFollow)
+  const { reached, started } = await early.during(starting)
+  await using _reached = reached
+  early[Symbol.dispose]()
+  return await follow(context, started, {
+    input: asked.input,
+    terminal: values.terminal === true ? "steered" : "none",
+    detachKeys,
+    mayCancel: true,
+    onBrokenPipe: "cancel",
+    earlier: early.taken,
+  })
+}
 
 const startAndFollow: Send<RemoteExecution> = (client, request) => client.execute(request)
 
 const startOnly: Send<string> = async (client, request) => {
   const { execution_id } = await client.call("execute", request)
-  return execution_id
+  return onOneLine(execution_id)
 }

@@ -1,24 +1,28 @@
 import type { Client } from "../../client/connect.ts"
-import { maxInputBytes } from "../../protocol/methods.ts"
-import { flag } from "../arguments.ts"
+import { flag, repeatable } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
+import { meantExecution } from "../executions/meant-execution.ts"
 import { UsageFailure } from "../failure.ts"
+import { keyBytes } from "../terminal/key-names.ts"
 
 export const sendCommand = command({
-  usage: ["send [OPTIONS] ID TEXT…", "send [OPTIONS] ID -", "send --end ID"],
+  usage: ["send [OPTIONS] ID TEXT…", "send [OPTIONS] ID -", "send --key KEYS ID", "send --end ID"],
   about: `\
-Returns when the command's pipe has taken everything. Texts are joined by spaces and get a
-newline; - sends this program's own standard input unchanged. The execution must have been started
-with an open standard input: \`run -i\`, \`run -t\` or a pipe.`,
+Returns when the command's pipe has taken everything. Texts are joined by spaces and end as a line
+that is typed: with Enter on a terminal, with a newline elsewhere; - sends this program's own
+standard input unchanged. The execution must have been started with an open standard input:
+\`run -i\`, \`run -t\` or a pipe. Others may write to it at the same time.`,
   options: {
     end: flag("close its standard input afterwards"),
-    "no-newline": flag("send the text without a newline", { short: "n" }),
+    key: repeatable("KEYS", "then press keys, such as Enter,Ctrl-C,Up,y", { short: "k" }),
+    "no-newline": flag("send the text alone, without the end of a line", { short: "n" }),
     ...addressOptions,
   },
   examples: {
     "answer a question": "cc-executor send 7kq2mfa4 yes",
+    "interrupt a program on a terminal": "cc-executor send --key Ctrl-C 7kq2mfa4",
     "send a file and close": "cc-executor send --end 7kq2mfa4 - < list.txt",
   },
   operands: {
@@ -26,29 +30,31 @@ with an open standard input: \`run -i\`, \`run -t\` or a pipe.`,
     what: "The execution id",
   },
   async run(context, args) {
-    const [id = "", ...texts] = args.operands
+    const [typed = "", ...texts] = args.operands
     const { end = false, "no-newline": noNewline = false } = args.values
-    if (texts.length === 0 && !end) {
-      throw new UsageFailure("Nothing to send: give a text, - for standard input, or --end.")
+    const keys = (args.values.key ?? []).flatMap((names) => names.split(",")).map(keyBytes)
+    if (texts.length === 0 && keys.length === 0 && !end) {
+      throw new UsageFailure("Nothing to send: give a text, - for standard input, --key or --end.")
     }
     await using reached = await reach(context, args.values, "with-journal")
     const { client } = reached
+    const { id } = await meantExecution(client, typed)
+    const input = client.input(id)
     if (texts.length === 1 && texts[0] === "-") {
       const never = new AbortController().signal
-      for await (const chunk of context.stdin.chunks(never)) await sendBytes(client, id, chunk)
+      for await (const chunk of context.stdin.chunks(never)) await input.write(chunk)
     } else if (texts.length > 0) {
-      const text = texts.join(" ") + (noNewline ? "" : "\n")
-      await sendBytes(client, id, Buffer.from(text))
+      const lineEnd = noNewline ? "" : await lineEndOf(client, id)
+      await input.write(texts.join(" ") + lineEnd)
     }
-    if (end) await client.call("input", { execution_id: id, end })
+    if (keys.length > 0) await input.write(keys.join(""))
+    if (end) await input.end()
     return 0
   },
 })
 
-/** Without an offset: what two senders send at once is appended, not taken for a repetition. */
-async function sendBytes(client: Client, id: string, bytes: Uint8Array): Promise<void> {
-  for (let sent = 0; sent < bytes.length; sent += maxInputBytes) {
-    const data = bytes.subarray(sent, sent + maxInputBytes).toBase64()
-    await client.call("input", { execution_id: id, data, encoding: "base64" })
-  }
+/** A full-screen program takes a line feed for another key than Enter. */
+async function lineEndOf(client: Client, id: string): Promise<string> {
+  const { terminal } = await client.call("status", { execution_id: id })
+  return terminal === null ? "\n" : "\r"
 }

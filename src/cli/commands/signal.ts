@@ -1,4 +1,4 @@
-import { shortId } from "../../execution/id.ts"
+import { countText } from "../../lib/count-text.ts"
 import { signalNumber } from "../../service/os/signals.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
@@ -24,12 +24,12 @@ export const signalCommand = command({
       throw new UsageFailure(`Unknown signal: ${signal}. Use for example TERM, SIGTERM or 15.`)
     }
     await using reached = await reach(context, values, "with-journal")
-    return await eachExecution(context, reached.client, ids, async (client, id) => {
+    return await eachExecution(context, reached, ids, async (client, { id, called }) => {
       const params = { type: "SIGNAL", execution_id: id, signal } as const
       const result = await client.call("control", params)
       const count = result.status === "signaled" ? result.processes : 0
-      const whom = count === 1 ? "1 process" : `${count} processes`
-      return `${shortId(result.execution_id)} got ${signal.toUpperCase()}: ${whom}`
+      const whom = countText(count, "process", "processes")
+      return `${called} got ${signal.toUpperCase()}: ${whom}`
     })
   },
 })

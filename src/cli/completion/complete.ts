@@ -27,7 +27,11 @@ async function linesOf(context: Context, offer: Offer): Promise<string[]> {
     case "executions": {
       // Most of the time nobody needs a service, nor what it takes to talk to one.
       const { offerExecutions } = await import("../executions/offer-executions.ts")
-      return (await offerExecutions(context, offer.which)).map(candidateLine)
+      return (await offerExecutions(context, offer)).map(candidateLine)
+    }
+    case "contexts": {
+      const { offerContexts } = await import("../connect/offer-contexts.ts")
+      return offerContexts(context).map(candidateLine)
     }
     case "files":
     case "directories":
@@ -76,7 +80,7 @@ async function offerAt(typed: readonly string[]): Promise<Offer> {
   const given = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []))
   if (current.startsWith("-") && !isOver) return optionOffer(current, help.options, given)
   const place = names[operands.length] ?? (repeats ? names.at(-1) : undefined)
-  if (place !== undefined) return operandOffer(entry, place)
+  if (place !== undefined) return operandOffer(entry, place, current)
   return isOver ? nothing : optionOffer("", help.options, given)
 }
 

@@ -21,6 +21,8 @@ _cc_executor() {
       fi
       ;;
     *)
+      # From bash 4.4 on, in the order in which they come.
+      compopt -o nosort 2>/dev/null
       for line in "${found[@]%%$'\t'*}"; do
         [[ $line != "$2"* ]] || COMPREPLY+=("$line")
       done

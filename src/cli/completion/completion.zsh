@@ -18,7 +18,7 @@ _cc_executor() {
     ?*)
       found=("${(@)found//:/\\:}")
       found=("${(@)found/$'\t'/:}")
-      _describe -t values value found
+      _describe -V -t values value found
       ;;
   esac
 }

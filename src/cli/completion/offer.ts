@@ -4,7 +4,8 @@ import type { CommandEntry } from "../commands.ts"
 /** What may stand at some place of a command line. */
 export type Offer =
   | { kind: "candidates"; candidates: readonly Candidate[] }
-  | { kind: "executions"; which: "live" | "ended" | "all" }
+  | { kind: "executions"; which: "live" | "ended" | "all"; typed: string }
+  | { kind: "contexts" }
   | { kind: "files" }
   | { kind: "directories" }
   /** Another program's command line: of the words typed so far, the last `wordCount` are its. */
@@ -17,6 +18,7 @@ export const nothing: Offer = { kind: "candidates", candidates: [] }
 /** What an option's value may be. */
 export function valueOffer({ value = "", choices }: Option): Offer {
   if (choices !== undefined) return words(choices)
+  if (value === "CONTEXT") return { kind: "contexts" }
   if (value === "FILE" || /\bpath\b/.test(value)) return { kind: "files" }
   if (value === "DIR") return { kind: "directories" }
   const listed = /^[<[]?((?:[a-z-]+\|)+[a-z-]+)[>\]]?$/.exec(value)?.[1]
@@ -42,10 +44,16 @@ export function operandPlaces(entry: CommandEntry, usage: readonly string[]) {
 }
 
 /** What an operand may be, by the name of its place. */
-export async function operandOffer(entry: CommandEntry, place: string): Promise<Offer> {
+export async function operandOffer(
+  { name: commandName }: CommandEntry,
+  place: string,
+  typed: string,
+): Promise<Offer> {
   switch (place) {
     case "ID":
-      return { kind: "executions", which: whichExecutions(entry) }
+      return { kind: "executions", which: whichExecutions(commandName), typed }
+    case "CONTEXT":
+      return { kind: "contexts" }
     case "COMMAND":
       return { kind: "command", wordCount: 1 }
     case "SIGNAL":
@@ -70,7 +78,21 @@ function words(values: readonly string[]): Offer {
 /** Those that people send. */
 const offeredSignals = ["TERM", "INT", "HUP", "KILL", "QUIT", "USR1", "USR2", "STOP", "CONT"]
 
-function whichExecutions({ group }: CommandEntry): "live" | "ended" | "all" {
-  if (group === "Steer") return "live"
-  return group === "Tidy" ? "ended" : "all"
+/** Those that a command can do something with. */
+function whichExecutions(commandName: string): "live" | "ended" | "all" {
+  switch (commandName) {
+    case "attach":
+    case "wait":
+    case "pause":
+    case "resume":
+    case "cancel":
+    case "signal":
+    case "send":
+      return "live"
+    case "receipt":
+    case "rm":
+      return "ended"
+    default:
+      return "all"
+  }
 }

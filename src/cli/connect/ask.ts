@@ -1,13 +1,15 @@
 import { errnoOf } from "../../lib/errno.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import { parseJson } from "../../lib/parse-json.ts"
-import { NotReady, type Unreadiness } from "../../protocol/health-report.ts"
-import { onOneLine } from "../terminal/table.ts"
+import { HealthReport, NotReady, type Unreadiness } from "../../protocol/health-report.ts"
 import { httpUrl, type RemoteAddress } from "./address.ts"
 import type { ClientTls } from "./client-tls.ts"
 import { tlsTrouble } from "./tls-trouble.ts"
 
 export type Answer =
   | { kind: "answer"; status: number; body: string; ms: number }
+  /** It names another place. What was asked, and the token, are for this one alone. */
+  | { kind: "redirect"; status: number; to: string }
   /** Nobody listens there. */
   | { kind: "nobody"; why: string }
   /** Somebody does, and says nothing. */
@@ -24,28 +26,21 @@ export async function ask(
   try {
     const response = await fetch(url, {
       signal,
+      redirect: "manual",
       ...(token === null ? {} : { headers: { authorization: `Bearer ${token}` } }),
       ...(unix === undefined ? {} : { unix }),
       ...(tls === undefined ? {} : { tls }),
     })
+    const to = response.headers.get("location")
+    if (response.status >= 300 && response.status < 400 && to !== null) {
+      return { kind: "redirect", status: response.status, to }
+    }
     const body = await response.text()
     return { kind: "answer", status: response.status, body, ms: performance.now() - startedMs }
   } catch (error) {
     if (signal.aborted) return { kind: "silent", afterMs: timeoutMs }
     return { kind: "nobody", why: errnoOf(error) ?? String(error) }
   }
-}
-
-const readyTimeoutMs = 2_000
-
-/** Whether a service is there to be asked. One that is full is; one that ends is not. */
-export async function isThere(socketPath: string): Promise<boolean> {
-  const options = { unix: socketPath, timeoutMs: readyTimeoutMs }
-  const answer = await ask("http://localhost/readyz", options)
-  if (answer.kind !== "answer") return false
-  if (answer.status === 200) return true
-  const reasons = unreadinessIn(answer.body)
-  return reasons !== null && reasons.every(({ name }) => name !== "shutting-down")
 }
 
 export type RemoteAnswer = Answer | { kind: "no-tls"; why: string }
@@ -68,6 +63,16 @@ export async function askRemote(
 export function unreadinessIn(body: string): Unreadiness[] | null {
   const json = parseJson(body)
   return NotReady.safeParse(json.ok ? json.value : null).data?.reasons ?? null
+}
+
+/** What /health tells admins; null where it tells this caller nothing. */
+export function healthIn(body: string): HealthReport | null {
+  const json = parseJson(body)
+  return HealthReport.safeParse(json.ok ? json.value : null).data ?? null
+}
+
+export function redirectText({ status, to }: Extract<Answer, { kind: "redirect" }>): string {
+  return `it redirects (${status}) to ${onOneLine(to)}, which is not followed`
 }
 
 /** For one line: a remote service's words are a stranger's. */

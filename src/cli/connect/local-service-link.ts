@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { lstatSync } from "node:fs"
 import type { TargetLimits } from "../../bridge/ports.ts"
 import type {
   Link,
@@ -8,11 +8,14 @@ import type {
 } from "../../bridge/targets/reconnecting/link.ts"
 import { mcpProtocol, openSocketLink } from "../../bridge/targets/reconnecting/ws-link.ts"
 import { fail, type Result } from "../../lib/result.ts"
+import { UntrustedFileError } from "../../lib/untrusted-file.ts"
 import type { StatePaths } from "../../service/storage/state-paths.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure } from "../failure.ts"
 import { startIfNeeded } from "./auto-start.ts"
+import { foreignAnswerMs, hasListener, openLocalSocket } from "./local-listener.ts"
 import { runningKeeper } from "./running-keeper.ts"
+import type { LocalState } from "./state-directory.ts"
 
 /** A keeper that died may be started again by its owner; past this, nobody will. */
 const restartLimitMs = 5_000
@@ -23,23 +26,25 @@ const restartLimitMs = 5_000
  */
 export function localServiceLink(
   context: Context,
-  paths: StatePaths,
+  { paths, isOwn }: LocalState,
   limits: TargetLimits,
 ): OpenLink {
+  const patience = isOwn ? {} : { openMs: foreignAnswerMs }
   let missedSinceMs: number | null = null
-  const socketUrl = `ws+unix://${paths.socket}:/ws/mcp`
-  const openSocket = () => new WebSocket(socketUrl, { protocols: [mcpProtocol] })
+  const openSocket = () => openLocalSocket(paths, [mcpProtocol])
 
   async function connect(received: Received): Promise<Result<Link, LinkFailure>> {
-    if (!existsSync(paths.socket)) return fail(noService(true))
-    const opened = await openSocketLink({ openSocket, ...limits }, received)
+    const isThere = lstatSync(paths.socket, { throwIfNoEntry: false }) !== undefined
+    if (!isThere) return fail(noService(true))
+    const opened = await openSocketLink({ openSocket, ...limits, ...patience }, received)
     if (opened.ok) missedSinceMs = null
     return opened
   }
 
-  return async (received, { hasNew }) => {
+  async function connectOrStart(received: Received, hasNew: () => boolean) {
     const opened = await connect(received)
     const isRefused = !opened.ok && opened.failure.hasAnswered
+    if (!opened.ok && !isOwn && hasListener(paths)) return fail(silent(opened.failure))
     if (opened.ok || isRefused || runningKeeper(paths.lock) !== null) return opened
     if (hasNew()) {
       const why = await startFailure(context, paths)
@@ -50,6 +55,15 @@ export function localServiceLink(
     if (isGone) missedSinceMs = null
     return fail(noService(!isGone))
   }
+
+  return async (received, { hasNew }) => {
+    try {
+      return await connectOrStart(received, hasNew)
+    } catch (error) {
+      if (!(error instanceof UntrustedFileError)) throw error
+      return fail(refused(error))
+    }
+  }
 }
 
 async function startFailure(context: Context, paths: StatePaths): Promise<LinkFailure | null> {
@@ -58,8 +72,17 @@ async function startFailure(context: Context, paths: StatePaths): Promise<LinkFa
     return null
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
-    return { why: error.message, isTransient: false, hasAnswered: false }
+    return refused(error)
   }
+}
+
+function refused({ message: why }: Error): LinkFailure {
+  return { why, isTransient: false, hasAnswered: false }
+}
+
+/** Whoever listens in a directory of somebody else's is asked once. */
+function silent(failure: LinkFailure): LinkFailure {
+  return { ...failure, isTransient: false }
 }
 
 function noService(isTransient: boolean): LinkFailure {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { lstatSync, statSync } from "node:fs"
 import { CallError, ClientClosedError } from "../../client/client-error.ts"
 import { type Client, connect } from "../../client/connect.ts"
 import type { ConnectionState } from "../../client/connection/connection.ts"
@@ -9,6 +9,7 @@ import type { Context } from "../context.ts"
 import { CommandFailure } from "../failure.ts"
 import { type Address, addressOf } from "./address.ts"
 import { startIfNeeded } from "./auto-start.ts"
+import { foreignAnswerMs, hasListener, openLocalSocket } from "./local-listener.ts"
 import { reconnectNotice } from "./reconnect-notice.ts"
 import { remoteFailure } from "./remote-failure.ts"
 import { runningKeeper } from "./running-keeper.ts"
@@ -27,9 +28,17 @@ export async function reach(
   values: Parameters<typeof addressOf>[1],
   start: Start,
 ): Promise<Reached> {
-  const reached = await tryReach(context, addressOf(context, values), start)
+  const address = addressOf(context, values)
+  const reached = await tryReach(context, address, start)
   if (reached !== null) return reached
-  throw new CommandFailure("No service is running. `cc-executor run -- COMMAND` starts one.")
+  throw new CommandFailure(noServiceText(address))
+}
+
+export function noServiceText(address: Address): string {
+  if (address.kind === "local" && !address.isOwn) {
+    return `No service is running for ${address.paths.directory}.`
+  }
+  return "No service is running. `cc-executor run -- COMMAND` starts one."
 }
 
 /** Null when there is no local service and none may be started. */
@@ -44,20 +53,46 @@ export async function tryReach(
     if (client.ok) return reachedBy(client.client, address)
     throw await remoteFailure(address, client)
   }
-  const { paths } = address
-  if (existsSync(paths.socket)) {
+  const { paths, isOwn } = address
+  if (isAnythingAt(paths.socket)) {
     const client = await greeted(context, address)
     if (client.ok) return reachedBy(client.client, address)
     if (client.refused !== null) throw new CallError(client.refused)
+    if (!isOwn && hasListener(paths)) throw notAService(paths, client.why)
   }
-  const mayStart = start === "always" || (start === "with-journal" && existsSync(paths.journal))
-  if (!mayStart && runningKeeper(paths.lock) === null) return null
+  const mayStart = start === "always" || (start === "with-journal" && isAnythingAt(paths.journal))
+  const isRunning = runningKeeper(paths.lock) !== null
+  if (!mayStart && !isRunning) return null
+  if (!isOwn) throw unreachable(paths, isRunning)
   await startIfNeeded(context, paths)
   const client = await greeted(context, address)
   if (client.ok) return reachedBy(client.client, address)
   throw new CommandFailure(
     `The service does not answer on ${paths.socket}: ${client.why}. ` +
       "Run `cc-executor doctor` to find out why.",
+  )
+}
+
+function isAnythingAt(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+/** A service started by root in another user's directory would keep that user from it. */
+function unreachable({ directory, socket }: StatePaths, isRunning: boolean): CommandFailure {
+  if (isRunning) return new CommandFailure(`The service does not answer on ${socket}.`)
+  const { uid, gid } = statSync(directory)
+  return new CommandFailure(
+    `No service is running for ${directory}, and only its owner, user ${uid}, can start one. ` +
+      `Run this as that user: setpriv --reuid=${uid} --regid=${gid} --clear-groups cc-executor …`,
+  )
+}
+
+/** What is there may be starting, or anything else: it is not ours to replace. */
+function notAService({ directory, socket }: StatePaths, why: string): CommandFailure {
+  const { uid } = statSync(directory)
+  return new CommandFailure(
+    `A process of user ${uid} listens on ${socket}, but does not answer as a service does: ` +
+      `${why}. Try again, or run \`cc-executor doctor\` to find out more.`,
   )
 }
 
@@ -103,9 +138,10 @@ function socketOf(address: Address) {
   const isGone = goneForGood(paths)
   return {
     url: "ws://localhost/ws/mcp",
+    ...(address.isOwn ? {} : { limits: { greetingMs: foreignAnswerMs } }),
     openSocket() {
       if (isGone()) throw new ServiceGoneError(paths)
-      return new WebSocket(`ws+unix://${paths.socket}:/ws/mcp`)
+      return openLocalSocket(paths)
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { ConnectionState } from "../../client/connection/connection.ts"
 import type { Context } from "../context.ts"
 import { isLively } from "../terminal/colours.ts"
+import { rawLineEnd } from "../terminal/terminal-text.ts"
 
 const patienceMs = 1_000
 
@@ -10,7 +11,8 @@ export function reconnectNotice(context: Context): (state: ConnectionState) => v
   let wasConnected = false
   let wasTold = false
   const say = (text: string) => {
-    context.stderr.write(`cc-executor: ${text}\r\n`).catch(() => undefined) // the terminal is gone
+    const line = [`cc-executor: ${text}`, rawLineEnd]
+    context.stderr.write(line).catch(() => undefined) // the terminal is gone
   }
   return (state) => {
     if (!isLively(context.stderr, context.env)) return

@@ -1,10 +1,11 @@
 import { z } from "zod"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import { parseJson } from "../../lib/parse-json.ts"
 import { type Failure, type Reason, WireError } from "../../protocol/failure.ts"
-import { asSentence, CommandFailure } from "../failure.ts"
-import { cut, onOneLine } from "../terminal/table.ts"
+import { asSentence, CommandFailure, contextNote } from "../failure.ts"
+import { cut } from "../terminal/table.ts"
 import type { RemoteAddress } from "./address.ts"
-import { askRemote } from "./ask.ts"
+import { askRemote, redirectText } from "./ask.ts"
 
 const askTimeoutMs = 2_000
 
@@ -16,22 +17,27 @@ export async function remoteFailure(
   address: RemoteAddress,
   unopened: { why: string; refused: Failure | null },
 ): Promise<CommandFailure> {
-  const { url } = address
-  const answer = await askRemote(address, new URL(url).pathname, askTimeoutMs)
-  if (answer.kind === "no-tls") return new CommandFailure(`${url}: ${answer.why}`)
+  const where = `${address.url}${contextNote(address.context)}`
+  const answer = await askRemote(address, new URL(address.url).pathname, askTimeoutMs)
+  if (answer.kind === "no-tls") return new CommandFailure(`${where}: ${answer.why}`)
   const answered = answer.kind === "answer" ? refusalOf(answer.status, answer.body) : null
   const refused = unopened.refused ?? answered
   if (refused === null) {
+    if (answer.kind === "redirect") {
+      return new CommandFailure(
+        `${where}: ${redirectText(answer)}. Use that address if you trust it.`,
+      )
+    }
     const why = answer.kind === "nobody" ? answer.why : unopened.why
     return new CommandFailure(
-      `No service answers at ${url}: ${why}. ` +
+      `No service answers at ${where}: ${why}. ` +
         "Check the address, and that `cc-executor serve` is running there.",
     )
   }
   // How often somebody may knock is a limit of its own: the second answer can be another one.
   const words = answered?.reason === refused.reason ? answered.message : refused.message
   const advice = adviceOn(refused.reason, address)
-  return new CommandFailure(`${url}: ${asSentence(words)}${advice === "" ? "" : ` ${advice}`}`)
+  return new CommandFailure(`${where}: ${asSentence(words)}${advice === "" ? "" : ` ${advice}`}`)
 }
 
 const reasons: ReadonlyMap<number, Reason> = new Map([

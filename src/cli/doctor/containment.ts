@@ -14,7 +14,7 @@ const Offer = z.discriminatedUnion("mode", [
   z.object({ mode: z.literal("best-effort"), why: z.string(), holders: LimitsHeldBy }),
 ])
 /** How a service started here would hold executions together. */
-export type ContainmentOffer = z.infer<typeof Offer> & { scope: boolean }
+type ContainmentOffer = z.infer<typeof Offer> & { scope: boolean }
 
 /**
  * Asked in a process of its own, started the way a service would be: the question moves whoever

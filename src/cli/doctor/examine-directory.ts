@@ -1,28 +1,61 @@
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import { errnoOf } from "../../lib/errno.ts"
+import { errnoOf, isErrno } from "../../lib/errno.ts"
+import { checkOwnedDirectory, checkOwnedFile, pinOwnedSocket } from "../../lib/owned-file.ts"
+import { UntrustedFileError } from "../../lib/untrusted-file.ts"
 import { tokenState } from "../../service/access/tokens/token-entry.ts"
 import { readTokenFile } from "../../service/access/tokens/token-file.ts"
 import { openJournalReader } from "../../service/storage/journal/journal-reader.ts"
-import type { StatePaths } from "../../service/storage/state-paths.ts"
+import { type StatePaths, stateEntriesOf } from "../../service/storage/state-paths.ts"
 import { sizeText } from "../time.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
 const littleSpaceBytes = 1024 ** 3
 const noSpaceBytes = 256 * 1024 ** 2
+const fewInodes = 100
 
 /** Where everything is kept. */
 export function examineDirectory(paths: StatePaths, now: Date): Finding[] {
   const state = examineState(paths.directory)
   // There is nothing to be seen in it, and the reason has been said.
   if (state.level === "fail") return [state, examineDisk(paths.directory)]
+  const untrusted = examineEntries(paths)
+  if (untrusted.length > 0) return [state, ...untrusted, examineDisk(paths.directory)]
   return [
     state,
-    ...examineJournal(paths.journal),
-    ...examineKey(paths.receiptKey),
+    ...(isOwn(paths.directory) ? examineJournal(paths.journal) : []),
+    ...examineSecret("receipt key", paths.receiptKey),
     ...examineTokens(paths.tokens, now),
+    ...examineSecret("made token", paths.madeToken),
     examineDisk(paths.directory),
   ]
+}
+
+/** What stands where something of the service's belongs, and is not. */
+function examineEntries(paths: StatePaths): Finding[] {
+  const { files, directories, sockets } = stateEntriesOf(paths)
+  return [
+    ...files.flatMap((path) => examineEntry(path, checkOwnedFile)),
+    ...directories.flatMap((path) => examineEntry(path, checkOwnedDirectory)),
+    ...sockets.flatMap((path) => {
+      return examineEntry(path, () => pinOwnedSocket(path)[Symbol.dispose]())
+    }),
+  ]
+}
+
+function examineEntry(path: string, check: (path: string) => unknown): Finding[] {
+  try {
+    check(path)
+    return []
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return []
+    if (!(error instanceof UntrustedFileError)) throw error
+    return [fail("state directory", error.message, "no service can start until this is fixed")]
+  }
+}
+
+function isOwn(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.()
 }
 
 function examineState(path: string): Finding {
@@ -90,13 +123,11 @@ function journalFinding(kind: JournalTrouble, message: string): Finding[] {
   }
 }
 
-function examineKey(path: string): Finding[] {
+function examineSecret(name: string, path: string): Finding[] {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return []
-  if ((stat.mode & 0o077) === 0) return [ok("receipt key", `${path}, ${modeOf(stat)}`)]
-  return [
-    fail("receipt key", `${path} can be read by others, ${modeOf(stat)}`, `chmod 600 ${path}`),
-  ]
+  if ((stat.mode & 0o077) === 0) return [ok(name, `${path}, ${modeOf(stat)}`)]
+  return [fail(name, `${path} can be read by others, ${modeOf(stat)}`, `chmod 600 ${path}`)]
 }
 
 function examineTokens(path: string, now: Date): Finding[] {
@@ -109,9 +140,13 @@ function examineTokens(path: string, now: Date): Finding[] {
 }
 
 function examineDisk(path: string): Finding {
-  const { bavail, bsize } = statfsSync(nearest(path))
+  const { bavail, bsize, files, ffree } = statfsSync(nearest(path))
   const free = bavail * bsize
-  const text = `${sizeText(free)} free`
+  // Some file systems make inodes as they need them, and say that there are none.
+  const hasInodes = files > 0
+  const text = `${sizeText(free)} free${hasInodes ? `, ${ffree} inodes` : ""}`
+  if (hasInodes && ffree < fewInodes)
+    return fail("disk", text, "remove files: without free inodes nothing can be started")
   if (free < noSpaceBytes)
     return fail("disk", text, "free space: executions are stopped when it is full")
   if (free < littleSpaceBytes)

@@ -1,57 +1,25 @@
 import { accessSync, constants, existsSync, readFileSync } from "node:fs"
 import { release } from "node:os"
 import { loadConfig } from "../../config/config.ts"
-import type { LimitsHeldBy } from "../../execution/spec.ts"
+import { descriptorsFor } from "../../execution/descriptor-needs.ts"
 import { errnoOf, isErrno } from "../../lib/errno.ts"
+import { limitHolders } from "../../protocol/limit-holders.ts"
+import { processLimit, RLIMIT_NOFILE, RLIMIT_NPROC } from "../../service/os/libc.ts"
 import type { Context } from "../context.ts"
 import { sizeText } from "../time.ts"
-import { type ContainmentOffer, containmentOffer } from "./containment.ts"
+import { containmentOffer } from "./containment.ts"
+import { examineEnforcement } from "./examine-enforcement.ts"
 import { type Finding, ok, warn } from "./finding.ts"
 
-const fewOpenFiles = 1024
-const fewProcesses = 1024
 const wantedPipeBytes = 1024 ** 2
 
-/** What this machine and this user's limits offer to executions. */
-export async function examineMachine(context: Context): Promise<Finding[]> {
-  const offer = await containmentOffer(context)
+/** What this machine offers, whoever runs a service on it. */
+export function examineMachine(context: Context): Finding[] {
   return [
-    examineContainment(offer),
-    examineHolders(offer.holders),
     examineShell(context),
-    ...examineLimits(),
     ...examinePipes(),
     ok("system", `${process.platform}-${process.arch}, kernel ${release()}`),
   ]
-}
-
-function examineContainment(offer: ContainmentOffer): Finding {
-  const where = offer.scope ? ", in a scope of its own" : ""
-  if (offer.mode === "best-effort") {
-    return warn(
-      "containment",
-      `best-effort: ${offer.why}`,
-      "processes are tracked by group, session and environment; delegate a cgroup to be certain",
-    )
-  }
-  return ok("containment", `cgroup${where}`)
-}
-
-/** Which limits of one execution can be held here, and by what. */
-function examineHolders(holders: LimitsHeldBy): Finding {
-  const kinds = [
-    { name: "memory", holder: holders.memoryBytes, rlimit: "per process" },
-    { name: "cpu", holder: holders.cpus, rlimit: "" },
-    { name: "pids", holder: holders.pids, rlimit: "per user" },
-  ]
-  const texts = kinds.map(({ name, holder, rlimit }) => {
-    if (holder === null) return `${name}: cannot be enforced`
-    return holder === "rlimit" ? `${name}: by rlimit, ${rlimit}` : `${name}: by cgroup`
-  })
-  const text = [...texts, "output: by the service"].join("; ")
-  const isAllByCgroup = kinds.every(({ holder }) => holder === "cgroup")
-  if (isAllByCgroup) return ok("limits", text)
-  return warn("limits", text, "delegate the cgroup controllers memory, cpu and pids")
 }
 
 function examineShell(context: Context): Finding {
@@ -69,18 +37,22 @@ function examineShell(context: Context): Finding {
   }
 }
 
-function examineLimits(): Finding[] {
-  return [
-    limitFinding("open files", "Max open files", fewOpenFiles, "raise it: ulimit -n 65536"),
-    limitFinding("processes", "Max processes", fewProcesses, "raise it: ulimit -u 65536"),
-  ]
-}
-
-function limitFinding(name: string, row: string, least: number, advice: string): Finding {
-  const found = new RegExp(`^${row}\\s+(\\S+)\\s+(\\S+)`, "m").exec(readText("/proc/self/limits"))
-  const [, soft = "unknown", hard = "unknown"] = found ?? []
-  const text = `${soft} (maximum ${hard})`
-  return Number(soft) < least ? warn(name, text, advice) : ok(name, text)
+/** What a service would have that is started as this command was: the same limits among it. */
+export async function examineOffer(context: Context): Promise<Finding[]> {
+  const { CC_EXECUTOR_MAX_EXECUTIONS } = context.env
+  const env = CC_EXECUTOR_MAX_EXECUTIONS === undefined ? {} : { CC_EXECUTOR_MAX_EXECUTIONS }
+  const config = loadConfig({ flags: {}, env, home: context.home })
+  const needed = descriptorsFor(config.ok ? config.value.maxExecutions : 0)
+  const offer = await containmentOffer(context)
+  const scope = offer.scope ? ", in a scope of its own" : ""
+  return examineEnforcement(`a service that is started from here${scope}`, {
+    version: context.build.version,
+    containment: offer.mode,
+    containment_reason: offer.mode === "cgroup" ? null : offer.why,
+    limits_held_by: limitHolders(offer.holders),
+    open_files: { ...processLimit(process.pid, RLIMIT_NOFILE), needed },
+    processes: processLimit(process.pid, RLIMIT_NPROC),
+  })
 }
 
 function examinePipes(): Finding[] {

@@ -1,21 +1,29 @@
 import { type Config, type ConfigProblem, configWarnings, loadConfig } from "../../config/config.ts"
-import type { StatePaths } from "../../service/storage/state-paths.ts"
+import type { LocalState } from "../connect/state-directory.ts"
 import type { Context, Environment } from "../context.ts"
-import { examineCertificate, examineRunning } from "./examine-running.ts"
+import { type Examined, examineCertificate, examineRunning } from "./examine-running.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
 /** This program, its settings, and the service as far as it runs. */
-export async function examineProgram(context: Context, paths: StatePaths): Promise<Finding[]> {
+export async function examineProgram(
+  context: Context,
+  state: LocalState | null,
+): Promise<Examined> {
   const { env, home } = context
   const { version, commit } = context.build
   const config = loadConfig({ flags: {}, env, home })
-  return [
+  const running =
+    state === null
+      ? { findings: [], isRunning: false }
+      : await examineRunning(context, state, config.ok ? config.value.port : null)
+  const findings = [
     ok("version", `cc-executor ${version} (${commit}), Bun ${Bun.version}`),
     ...examineSettings(env, config.ok ? [] : config.failure),
     ...(config.ok ? await examinePolicy(context, config.value) : []),
     ...(config.ok ? await examineNamedFiles(context, config.value) : []),
-    ...(await examineRunning(context, paths, config.ok ? config.value.port : null)),
+    ...running.findings,
   ]
+  return { findings, isRunning: running.isRunning }
 }
 
 function examineSettings(env: Environment, problems: readonly ConfigProblem[]): Finding[] {

@@ -1,8 +1,9 @@
-import { addressOf } from "../connect/address.ts"
-import { askRemote, unreadinessIn } from "../connect/ask.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
+import { addressOf, type RemoteAddress } from "../connect/address.ts"
+import { askRemote, healthIn, redirectText, unreadinessIn } from "../connect/ask.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure } from "../failure.ts"
-import { onOneLine } from "../terminal/table.ts"
+import { examineEnforcement, notForThisCaller } from "./examine-enforcement.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
 const answerMs = 3_000
@@ -17,8 +18,13 @@ export async function examineRemote(context: Context): Promise<Finding[]> {
     const answer = await askRemote(address, "/readyz", answerMs)
     switch (answer.kind) {
       case "answer":
-        if (answer.status === 200) return [ok(name, `${url} answers in ${answer.ms.toFixed(1)} ms`)]
-        return notReady(url, answer.status, answer.body)
+        if (answer.status !== 200) return notReady(url, answer.status, answer.body)
+        return [
+          ok(name, `${url} answers in ${answer.ms.toFixed(1)} ms`),
+          ...(await examineHealth(address)),
+        ]
+      case "redirect":
+        return [fail(name, `${url}: ${redirectText(answer)}`, "check $CC_EXECUTOR_URL")]
       case "no-tls":
         return [fail(name, `${url}: ${answer.why}`, "`cc-executor help run` lists the options")]
       case "nobody":
@@ -30,6 +36,13 @@ export async function examineRemote(context: Context): Promise<Finding[]> {
     if (!(error instanceof CommandFailure)) throw error
     return [fail(name, error.message, "fix the variable")]
   }
+}
+
+async function examineHealth(address: RemoteAddress): Promise<Finding[]> {
+  const answer = await askRemote(address, "/health", answerMs)
+  const report = answer.kind === "answer" ? healthIn(answer.body) : null
+  const whose = `the service at ${address.url}`
+  return report === null ? [notForThisCaller(whose)] : examineEnforcement(whose, report)
 }
 
 function notReady(url: string, status: number, body: string): Finding[] {

@@ -1,56 +1,85 @@
-import { accessSync, constants, readFileSync, statSync } from "node:fs"
+import { accessSync, constants, statSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
-import { parseJson } from "../../lib/parse-json.ts"
-import { HealthReport } from "../../protocol/health-report.ts"
+import { readOwned } from "../../lib/owned-file.ts"
+import { UntrustedFileError } from "../../lib/untrusted-file.ts"
+import type { HealthReport } from "../../protocol/health-report.ts"
 import { listensOn } from "../../service/os/network/tcp-table.ts"
 import type { StatePaths } from "../../service/storage/state-paths.ts"
-import { type Answer, ask, unreadinessIn } from "../connect/ask.ts"
-import { type RunningKeeper, runningKeeper } from "../connect/running-keeper.ts"
+import { type Answer, healthIn, redirectText, unreadinessIn } from "../connect/ask.ts"
+import { askLocal, foreignAnswerMs, hasListener } from "../connect/local-listener.ts"
+import { falseClaim, type RunningKeeper, runningKeeper } from "../connect/running-keeper.ts"
+import type { LocalState } from "../connect/state-directory.ts"
 import type { Context } from "../context.ts"
 import { ageText, sizeText } from "../time.ts"
+import { examineEnforcement, notForThisCaller } from "./examine-enforcement.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
-const answerMs = 2_000
+const ownAnswerMs = 2_000
+const questions = 2
 const clockToleranceMs = 60_000
 const asOwner = "run this as the service's user"
+
+export type Examined = { findings: Finding[]; isRunning: boolean }
 
 /** The service of a state directory, as far as it runs; `port` is where one would listen. */
 export async function examineRunning(
   context: Context,
-  paths: StatePaths,
+  { paths, isOwn }: LocalState,
   port: number | null,
-): Promise<Finding[]> {
+): Promise<Examined> {
   // What is wrong with the directory is said where that is examined.
-  if (isHidden(paths.lock)) return [warn("service", "not visible to this user", asOwner)]
+  if (isHidden(paths.lock)) {
+    return { findings: [warn("service", "not visible to this user", asOwner)], isRunning: false }
+  }
+  try {
+    return await examineVisible(context, { paths, isOwn }, port)
+  } catch (error) {
+    if (!(error instanceof UntrustedFileError)) throw error
+    const advice = "no command talks to a service there meanwhile"
+    return { findings: [fail("service", error.message, advice)], isRunning: false }
+  }
+}
+
+async function examineVisible(
+  context: Context,
+  { paths, isOwn }: LocalState,
+  port: number | null,
+): Promise<Examined> {
   const keeper = runningKeeper(paths.lock)
-  if (keeper === null) return [notRunning(paths), ...examinePort(port)]
-  const answer = await askLocally(paths, "/readyz")
-  return [
+  if (keeper === null) {
+    return { findings: [notRunning(paths), ...examinePort(port)], isRunning: false }
+  }
+  const answerMs = isOwn ? ownAnswerMs : foreignAnswerMs / questions
+  const answer = await askLocal(paths, "/readyz", answerMs)
+  const findings = [
     examineAnswer(context, paths, keeper, answer),
     ...examineClock(context, keeper),
     ...(answer.kind === "answer" ? reasonsIn(answer.body) : []),
-    ...(answer.kind === "answer" ? await summary(context, paths) : []),
+    ...(answer.kind === "answer" ? await examineHealth(context, paths, keeper, answerMs) : []),
   ]
+  return { findings, isRunning: true }
 }
 
-function askLocally(paths: StatePaths, path: string): Promise<Answer> {
-  return ask(`http://localhost${path}`, { unix: paths.socket, timeoutMs: answerMs })
-}
-
-function notRunning({ lock, log }: StatePaths): Finding {
+function notRunning(paths: StatePaths): Finding {
+  const { lock, log, socket } = paths
+  const claim = falseClaim(lock)
+  if (claim !== null) {
+    return warn("service", `not running; ${claim}`, `find out who wrote ${lock}, then remove it`)
+  }
+  if (hasListener(paths)) {
+    const text = `not to be seen, but something listens on ${socket}`
+    return warn("service", text, `it may run in a container; see who it is: ss -xlp src ${socket}`)
+  }
   if (!hasText(lock)) return ok("service", "not running; `cc-executor run` starts one")
   const advice = `the next start cleans up and records what it left; see ${log} for the cause`
   return warn("service", "not running; the last one was killed or crashed", advice)
 }
 
+const mostLockBytes = 64 * 1024
+
 /** An orderly end leaves the lock empty. */
 function hasText(path: string): boolean {
-  try {
-    return readFileSync(path, "utf8").trim() !== ""
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return false
-    throw error
-  }
+  return (readOwned(path, mostLockBytes)?.toString("utf8") ?? "").trim() !== ""
 }
 
 function isHidden(path: string): boolean {
@@ -89,6 +118,12 @@ function examineAnswer(
         `running: ${facts}, while this program is version ${context.build.version}`,
         "run `cc-executor upgrade` to switch to this version; executions continue",
       )
+    case "redirect":
+      return fail(
+        "service",
+        `${facts}; what answers on its socket is no service: ${redirectText(answer)}`,
+        "end it with `cc-executor stop`, and see who may write to the state directory",
+      )
     case "nobody":
       return fail(
         "service",
@@ -119,13 +154,22 @@ function reasonsIn(body: string): Finding[] {
   })
 }
 
-/** What it does at the moment: only its own user is told. */
-async function summary(context: Context, paths: StatePaths): Promise<Finding[]> {
-  const answer = await askLocally(paths, "/health")
-  const json = answer.kind === "answer" ? parseJson(answer.body) : null
-  const read = HealthReport.safeParse(json?.ok === true ? json.value : null)
-  if (!read.success) return []
-  const { executions, sessions, containment, rss_bytes: rss } = read.data
+/** What it does at the moment, and with what: only its own user is told. */
+async function examineHealth(
+  context: Context,
+  paths: StatePaths,
+  { pid }: RunningKeeper,
+  answerMs: number,
+): Promise<Finding[]> {
+  const answer = await askLocal(paths, "/health", answerMs)
+  const report = answer.kind === "answer" ? healthIn(answer.body) : null
+  const whose = `the running service, pid ${pid}`
+  if (report === null) return [notForThisCaller(whose)]
+  return [...summary(context, report), ...examineEnforcement(whose, report)]
+}
+
+function summary(context: Context, report: HealthReport): Finding[] {
+  const { executions, sessions, containment, rss_bytes: rss } = report
   const states = Object.entries(executions).map(([state, count]) => `${count} ${state}`)
   const memory = [rss.keeper, rss.gateway].map((bytes) => (bytes === null ? "?" : sizeText(bytes)))
   const facts = [
@@ -134,7 +178,7 @@ async function summary(context: Context, paths: StatePaths): Promise<Finding[]> 
     `containment: ${containment}`,
     `memory: ${memory.join(" + ")} (keeper + gateway)`,
   ]
-  const { certificate_expires_at: expiresAt } = read.data
+  const { certificate_expires_at: expiresAt } = report
   const certificate = expiresAt === null ? [] : [new Date(expiresAt)]
   return [
     ok("workload", facts.join("; ")),

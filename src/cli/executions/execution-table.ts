@@ -1,42 +1,59 @@
 import { shortId } from "../../execution/id.ts"
+import { nameOf } from "../../execution/name.ts"
+import { countText } from "../../lib/count-text.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import type { Context } from "../context.ts"
 import { type Colours, coloursFor, type Paint } from "../terminal/colours.ts"
 import { type Cell, renderTable } from "../terminal/table.ts"
+import type { Text } from "../terminal/terminal-text.ts"
 import { ageText, durationText, sizeText } from "../time.ts"
 import { commandText, exitText } from "./execution-text.ts"
 
-const columns = [
-  "ID",
-  "STATE",
-  { right: "AGE" },
-  { right: "TIME" },
-  "EXIT",
-  { right: "OUTPUT" },
-  "COMMAND",
-]
+const columns = ["ID", "STATE", { right: "AGE" }, { right: "TIME" }, "EXIT", { right: "OUTPUT" }]
 
 export function executionTable(
   context: Pick<Context, "stdout" | "env" | "now">,
   views: readonly ExecutionView[],
-): string[] {
+): Text[] {
   const colours = coloursFor(context.stdout, context.env)
   const now = context.now()
-  const rows = views.map((view) => rowOf(view, now, colours))
-  return renderTable(columns, rows, context.stdout.width())
+  // Most have no name, and a column of nothing would only make the command shorter.
+  const hasNames = views.some(({ labels }) => nameOf(labels) !== null)
+  const hasAgents = views.some(({ agent }) => agent)
+  const rows = views.map((view) => [
+    ...cellsOf(view, now, colours),
+    ...(hasAgents ? [{ text: costText(view) }] : []),
+    ...(hasNames ? [{ text: onOneLine(nameOf(view.labels) ?? "") }] : []),
+    { text: commandText(view) },
+  ])
+  const cost = hasAgents ? [{ right: "COST" }] : []
+  const all = [...columns, ...cost, ...(hasNames ? ["NAME"] : []), "COMMAND"]
+  return renderTable(all, rows, context.stdout.width())
 }
 
-function rowOf(view: ExecutionView, now: Date, colours: Colours): Cell[] {
+function cellsOf(view: ExecutionView, now: Date, colours: Colours): Cell[] {
   const { bytes } = view
   return [
     { text: shortId(view.execution_id), paint: colours.cyan },
-    { text: view.blocked ? "blocked" : view.state, paint: statePaint(view, colours) },
+    { text: stateText(view), paint: statePaint(view, colours) },
     { text: ageText(now.getTime() - Date.parse(view.created_at)) },
     { text: durationText(view.execution_time * 1000) },
     { text: exitText(view), paint: exitPaint(view, colours) },
     { text: sizeText(bytes.stdout + bytes.stderr) },
-    { text: commandText(view) },
   ]
+}
+
+/** Of an agent's session that runs, what it does. */
+function stateText({ state, blocked, agent }: ExecutionView): string {
+  if (blocked) return "blocked"
+  if (!agent || state !== "running") return state
+  const { open_questions, activity } = agent
+  return open_questions === 0 ? activity.state : countText(open_questions, "question")
+}
+
+function costText({ agent }: ExecutionView): string {
+  return agent ? `$${agent.cost_usd.toFixed(2)}` : ""
 }
 
 function statePaint({ state }: ExecutionView, colours: Colours): Paint {

@@ -1,7 +1,7 @@
 import { shortId } from "../../execution/id.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import type { Completed } from "../../protocol/notifications.ts"
-import { onOneLine } from "../terminal/table.ts"
 
 /** The command as a person would type it, on one line. */
 export function commandText(view: Pick<ExecutionView, "command" | "argv">): string {
@@ -34,7 +34,8 @@ export function exitText(view: Pick<ExecutionView, "ending">): string {
 
 /** A sentence for an end that the exit code alone does not explain; null for all others. */
 export function endingNotice(completed: Completed): string | null {
-  const id = shortId(completed.execution_id)
+  const id = onOneLine(shortId(completed.execution_id))
+  const reason = onOneLine(completed.reason ?? "unknown reason")
   switch (completed.outcome) {
     case "exited":
     case "signaled":
@@ -42,10 +43,10 @@ export function endingNotice(completed: Completed): string | null {
     case "stopped":
       return stoppedNotice(id, completed)
     case "failed-to-start":
-      return `${id} could not be started: ${completed.reason ?? "unknown reason"}`
+      return `${id} could not be started: ${reason}`
     case "lost":
       return (
-        `${id} was lost: ${completed.reason ?? "unknown reason"}. How it ended is not known; ` +
+        `${id} was lost: ${reason}. How it ended is not known; ` +
         `\`cc-executor logs ${id}\` shows what it had written.`
       )
   }
@@ -67,6 +68,12 @@ function stoppedNotice(id: string, completed: Completed): string {
       return `${id} was stopped: its client was disconnected for too long.`
     case "shutdown":
       return `${id} was stopped: the service was shut down.`
+    case "budget":
+      return `${id} ended its session: a budget was used up.`
+    case "usage-limit":
+      return `${id} ended its session: a usage limit was reached (--on-limit stop).`
+    case "agent-failed":
+      return `${id} ended its session: the agent's program failed again and again.`
     case "client":
     case null:
       return `${id} was canceled.`

@@ -1,5 +1,5 @@
 import type { Client } from "../../client/connect.ts"
-import type { StateKind } from "../../execution/state.ts"
+import { liveStates, type StateKind } from "../../execution/state.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 
 const pageSize = 1000
@@ -22,9 +22,19 @@ export async function listExecutions(
       found.set(view.execution_id, view)
     }
   }
-  return [...found.values()]
-    .toSorted((one, other) => other.created_at.localeCompare(one.created_at))
-    .slice(0, limit)
+  return newestFirst([...found.values()]).slice(0, limit)
+}
+
+/** Everything that has not ended, however much that is. */
+export function liveExecutions(
+  client: Client,
+  labels: Record<string, string> = {},
+): Promise<ExecutionView[]> {
+  return listExecutions(client, { states: liveStates, labels, limit: Number.POSITIVE_INFINITY })
+}
+
+export function newestFirst(views: readonly ExecutionView[]): ExecutionView[] {
+  return views.toSorted((one, other) => other.created_at.localeCompare(one.created_at))
 }
 
 async function listPages(

@@ -6,11 +6,12 @@ import { addressOptions } from "../connect/address.ts"
 import { callersEnvironment } from "../connect/service-environment.ts"
 import type { Context, Environment } from "../context.ts"
 import { UsageFailure } from "../failure.ts"
+import { detachKeysOption } from "../terminal/detach-keys.ts"
 import { countOption, durationOption, sizeOption } from "../time.ts"
 
 export const runOptions = {
   detach: flag("start it, print its id, and return", { short: "d" }),
-  interactive: flag("forward input from a terminal, too; with -d keep it open for `send`", {
+  interactive: flag("forward input from a terminal, too; with -d leave it open for `send`", {
     short: "i",
   }),
   terminal: flag("run it on a terminal, of the same size as this one", { short: "t" }),
@@ -19,7 +20,7 @@ export const runOptions = {
   env: repeatable("NAME=VALUE", "set a variable; NAME alone takes its value from this shell", {
     short: "e",
   }),
-  name: option("NAME", "short for --label name=NAME"),
+  name: option("NAME", "works wherever its id does; only one live execution can have it"),
   label: repeatable("NAME=VALUE", "label it, for `ps --label`", { short: "l" }),
   timeout: option("TIME", "stop it after this long, not counting pauses"),
   "idle-timeout": option("TIME", "stop it after this long without input or output"),
@@ -32,6 +33,7 @@ export const runOptions = {
   memory: option("SIZE", "memory limit (see `doctor`)"),
   cpus: option("N", "processor limit, such as 0.5 or 2"),
   pids: option("N", "limit of processes and threads"),
+  ...detachKeysOption,
   "cancel-on-disconnect": flag("cancel it if this program stays disconnected"),
   "idempotency-key": option("KEY", "requests with the same key start only one execution"),
   ...addressOptions,
@@ -136,7 +138,7 @@ function commandOf(values: RunValues, operands: readonly string[]) {
 /** A pipe or a file is passed on by itself; a terminal only when that is asked for. */
 function inputOf(context: Pick<Context, "stdin">, values: RunValues): RunInput {
   const { kind } = context.stdin
-  if (values.detach === true) return "none"
+  if (values.detach === true) return kind === "stream" ? "stream" : "none"
   if (values.terminal === true && kind === "terminal") return "keys"
   if (kind === "stream") return "stream"
   return values.interactive === true ? "stream" : "none"

@@ -1,10 +1,12 @@
 import { CallError } from "../../client/client-error.ts"
 import type { Client } from "../../client/connect.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import { type Reached, reach } from "../connect/reach.ts"
 import { keeperEnd, runningKeeper } from "../connect/running-keeper.ts"
 import type { Context } from "../context.ts"
 import { spawnExitCode } from "../exit-code.ts"
-import { CommandFailure } from "../failure.ts"
+import { asSentence, CommandFailure } from "../failure.ts"
+import { quoted } from "./execution-text.ts"
 import {
   type AskedRun,
   type Receiver,
@@ -33,7 +35,7 @@ export async function startExecution<Started>(
   } catch (error) {
     await reached.client.close()
     if (!(error instanceof CallError)) throw error
-    if (!(await hasShutDown(error, reached))) throw asShellsSay(error)
+    if (!(await hasShutDown(error, reached))) throw asShellsSay(error, asked)
   }
   const again = await reach(context, values, "always")
   return { reached: again, started: await sendTo(again) }
@@ -41,7 +43,8 @@ export async function startExecution<Started>(
 
 async function receiverOf({ client, address }: Reached): Promise<Receiver> {
   const { policy, run_as: otherUser } = await client.connected
-  if (address.kind === "remote") return "remote"
+  // To another user's service this shell's environment is as foreign as to one far away.
+  if (address.kind === "remote" || !address.isOwn) return "remote"
   if (policy === "allow-list") return "allow-list"
   return otherUser === undefined ? "own-user" : "other-user"
 }
@@ -53,8 +56,28 @@ async function hasShutDown(error: CallError, { address }: Reached): Promise<bool
   return keeper === null || keeperEnd(address.paths.lock, keeper, shutdownLimitMs)
 }
 
-function asShellsSay(error: CallError): Error {
+function asShellsSay(error: CallError, { request }: AskedRun): Error {
   const { reason, message, details } = error.failure
-  if (reason !== "SPAWN_FAILED") return error
-  return new CommandFailure(message, spawnExitCode(details?.["errno"]))
+  if (reason === "NAME_IN_USE") {
+    const follow = `cc-executor attach ${quoted(request.labels?.["name"] ?? "")}`
+    return new CommandFailure(onOneLine(`${message} To follow it: ${follow}`))
+  }
+  const line = wholeLine(request.argv ?? [])
+  const inShell = line === null ? "" : `cc-executor run --shell ${quoted(line)}`
+  if (reason === "SPAWN_FAILED") {
+    const hint = inShell === "" ? "" : ` To run a command line in a shell: ${inShell}`
+    return new CommandFailure(`${onOneLine(message)}${hint}`, spawnExitCode(details?.["errno"]))
+  }
+  if (reason !== "SECURITY_DENIED" || inShell === "") return error
+  return new CommandFailure(
+    `${asSentence(onOneLine(message))} This is a whole command line: give the program and its ` +
+      "arguments as separate words, or let the policy allow the service's shell and use: " +
+      inShell,
+  )
+}
+
+/** Somebody who quoted a whole line meant it for a shell. */
+function wholeLine(argv: readonly string[]): string | null {
+  const [line = ""] = argv
+  return argv.length === 1 && /\s/.test(line) ? line : null
 }

@@ -1,26 +1,26 @@
 import type { Client } from "../../client/connect.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import type { Context } from "../context.ts"
+import { asLines, erasedFrom, type Text } from "../terminal/terminal-text.ts"
 import { executionTable } from "./execution-table.ts"
 import { type ListFilter, listExecutions } from "./list-executions.ts"
-
-const refreshMs = 1_000
+import { WatchedRows } from "./watched-rows.ts"
 
 /** A line for each execution there is, then one for each change, until the program is ended. */
 export async function watchAsLines(
   context: Context,
   client: Client,
   filter: ListFilter & { shown: ListFilter["states"] },
-  lineOf: (view: ExecutionView) => string,
+  lineOf: (view: ExecutionView) => Text,
 ): Promise<number> {
   using watch = client.watch(filter.labels)
   await watch.ready
   for (const view of (await listExecutions(client, filter)).toReversed()) {
-    await context.stdout.write(`${lineOf(view)}\n`)
+    await context.stdout.write(asLines([lineOf(view)]))
   }
   for await (const view of watch) {
     const isWanted = filter.shown === null || filter.shown.includes(view.state)
-    if (isWanted) await context.stdout.write(`${lineOf(view)}\n`)
+    if (isWanted) await context.stdout.write(asLines([lineOf(view)]))
   }
   return 0
 }
@@ -31,23 +31,17 @@ export async function watchAsTable(
   client: Client,
   filter: ListFilter,
 ): Promise<number> {
-  using watch = client.watch(filter.labels)
-  await watch.ready
-  const changes = watch[Symbol.asyncIterator]()
-  let change = changes.next()
+  using rows = await WatchedRows.begin(context, client, filter)
   let height = 0
   for (;;) {
-    const lines = fitting(context, await listExecutions(client, filter))
-    const up = height === 0 ? "" : `\x1b[${height}A\r\x1b[J`
-    await context.stdout.write(`${up}${lines.join("\n")}\n`)
+    const lines = fitting(context, await rows.look())
+    await context.stdout.write([erasedFrom(height), asLines(lines)])
     height = lines.length
-    // Counts and times change without a word, so it is looked again every second in any case.
-    const hasChanged = await Promise.race([change, Bun.sleep(refreshMs)])
-    if (hasChanged !== undefined) change = changes.next()
+    await rows.untilWorthALook()
   }
 }
 
-function fitting(context: Context, views: readonly ExecutionView[]): string[] {
+function fitting(context: Context, views: readonly ExecutionView[]): Text[] {
   const lines = executionTable(context, views)
   const rows = context.terminalSize()?.rows ?? lines.length + 1
   if (lines.length < rows) return lines

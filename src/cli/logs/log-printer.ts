@@ -1,4 +1,5 @@
 import type { StreamName } from "../../execution/record.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import { lineEnd } from "../../lib/vector/line-ends.ts"
 import type { Context } from "../context.ts"
 import { gapText } from "../terminal/show-output.ts"
@@ -30,11 +31,11 @@ export class LogPrinter {
     const { stream: only, since, timestamps } = this.#options
     if (only !== null && only !== stream) return
     if (since !== null && new Date(time) < since) return
-    await this.#context[stream].write(timestamps ? this.#stamped(stream, bytes, time) : bytes)
+    await this.#context[stream].writeBytes(timestamps ? this.#stamped(stream, bytes, time) : bytes)
   }
 
   #stamped(stream: StreamName, bytes: Uint8Array, time: string): Uint8Array {
-    const stamp = Buffer.from(`${time} `)
+    const stamp = Buffer.from(`${onOneLine(time)} `) // a server may say anything
     const pieces: Uint8Array[] = []
     for (let at = 0; at < bytes.length; ) {
       const found = bytes.indexOf(lineEnd, at)

@@ -1,8 +1,9 @@
 import { resolve } from "node:path"
 import { clientVariables } from "../../config/client-variables.ts"
-import { type AddressValues, statePaths } from "../connect/address.ts"
+import { type AddressValues, namedStateDirectory } from "../connect/address.ts"
 import { bearerToken } from "../connect/bearer-token.ts"
 import { clientTlsVariables, readClientTls } from "../connect/client-tls.ts"
+import { withContext } from "../connect/service-choice.ts"
 import type { Context } from "../context.ts"
 import { UsageFailure } from "../failure.ts"
 
@@ -22,23 +23,17 @@ export function connectionOf(
   transport: Transport,
   values: AddressValues,
 ): Connection {
-  const remote = remoteOf(context, values)
-  if (transport === "stdio") return program(context, remote, values)
+  const chosen = withContext(context, values)
+  const remote = chosen.isLocal ? null : readUrl(urlOf(context, chosen.values))
+  if (transport === "stdio") return program(context, remote, chosen.values)
   return address(context, transport, remote, values)
 }
 
-/** As for every command: the option, else the variable, unless a directory was named. */
-function remoteOf(context: World, values: AddressValues): URL | null {
-  const stateDir = values["state-dir"]
-  if (values.url !== undefined && stateDir !== undefined) {
-    throw new UsageFailure("--url and --state-dir name two services: use only one.")
-  }
-  const variable = stateDir === undefined ? (context.env[clientVariables.url] ?? "") : ""
-  const given = values.url ?? (variable === "" ? null : variable)
-  return given === null ? null : readUrl(given)
+function urlOf({ env }: World, { url }: AddressValues): string {
+  return url ?? env[clientVariables.url] ?? ""
 }
 
-function readUrl(text: string): URL {
+export function readUrl(text: string): URL {
   const url = URL.parse(text)
   if (url === null || !/^(?:ws|http)s?:$/.test(url.protocol)) {
     throw new UsageFailure(`"${text}" is not a service address: use for example ws://host:8003.`)
@@ -86,8 +81,8 @@ function refuseRemoteOptions(values: AddressValues): void {
 
 /** Clients start programs with few of their variables: where it is not the usual one, say so. */
 function stateDirOption(context: World, stateDir: string | undefined): string[] {
-  const { directory } = statePaths(context, stateDir)
-  const usual = statePaths({ env: {}, home: context.home }, undefined).directory
+  const directory = namedStateDirectory(context, stateDir)
+  const usual = namedStateDirectory({ env: {}, home: context.home }, undefined)
   return directory === usual ? [] : ["--state-dir", directory]
 }
 

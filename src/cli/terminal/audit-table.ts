@@ -1,17 +1,19 @@
 import { shortId } from "../../execution/id.ts"
 import type { Outcome } from "../../execution/state.ts"
+import { countText } from "../../lib/count-text.ts"
 import type { Attempt, AuditEntry } from "../../protocol/audit-entry.ts"
 import type { AuditText } from "../../service/audit/read-audit.ts"
 import type { Context } from "../context.ts"
 import { type Colours, coloursFor, type Paint } from "./colours.ts"
-import { type Cell, onOneLine, renderTable } from "./table.ts"
+import { type Cell, renderTable } from "./table.ts"
+import type { Text } from "./terminal-text.ts"
 
 const columns = ["TIME", "WHO", "FROM", "OUTCOME", "REASON", "WHAT"]
 
 export function auditTable(
   context: Pick<Context, "stdout" | "env">,
   lines: Iterable<AuditText>,
-): string[] {
+): Text[] {
   const colours = coloursFor(context.stdout, context.env)
   const rows = [...lines].map(({ text, entry }) =>
     entry === null ? damagedRow(text, colours) : rowOf(entry, colours),
@@ -25,12 +27,12 @@ function rowOf(entry: AuditEntry, colours: Colours): Cell[] {
   const reason = ("reason" in entry ? entry.reason : undefined) ?? ""
   const texts = [entry.time, who, from, entry.outcome, reason, whatText(entry)]
   const paints = [colours.dim, colours.cyan, plain, outcomePaint(entry, colours), plain, plain]
-  return texts.map((text, index) => ({ text: onOneLine(text), paint: paints[index] ?? plain }))
+  return texts.map((text, index) => ({ text, paint: paints[index] ?? plain }))
 }
 
 function damagedRow(text: string, colours: Colours): Cell[] {
   const cells = ["?", "?", "?", "?", ""].map((cell) => ({ text: cell }))
-  return [...cells, { text: `unreadable: ${onOneLine(text)}`, paint: colours.red }]
+  return [...cells, { text: `unreadable: ${text}`, paint: colours.red }]
 }
 
 function outcomePaint({ outcome }: AuditEntry, colours: Colours): Paint {
@@ -65,7 +67,7 @@ function whatText(entry: AuditEntry): string {
     case "recovered":
       return recoveredText(entry.what)
     case "lines-lost":
-      return `${entry.count} lines could not be written (${entry.what.why})`
+      return `${countText(entry.count, "line")} could not be written (${entry.what.why})`
     case "file-began":
       return `a new file began; kept from line ${entry.what.kept_from}`
   }
@@ -74,8 +76,9 @@ function whatText(entry: AuditEntry): string {
 type Recovered = Extract<AuditEntry, { event: "recovered" }>["what"]
 
 function recoveredText({ cut_bytes, set_aside }: Recovered): string {
-  if (set_aside === undefined) return `${cut_bytes} bytes after the last intact line were cut off`
-  return `${cut_bytes} bytes without an intact line were set aside as ${set_aside}`
+  const bytes = countText(cut_bytes, "byte")
+  if (set_aside === undefined) return `${bytes} after the last intact line cut off`
+  return `${bytes} without an intact line set aside as ${set_aside}`
 }
 
 function attemptText(attempt: Attempt): string {

@@ -1,20 +1,21 @@
 import type { Environment, Output } from "../context.ts"
+import { type Colour, coloured, type Text } from "./terminal-text.ts"
 
-export type Paint = (text: string) => string
-export type Colours = Record<"green" | "red" | "yellow" | "cyan" | "dim" | "bold", Paint>
+export type Paint = (text: string) => Text
+export type Colours = Record<Colour, Paint>
 
 /** Colours where they can be seen and are wanted; see no-color.org. */
 export function coloursFor(output: Output, env: Environment): Colours {
   const isWanted = isLively(output, env) && (env["NO_COLOR"] ?? "") === ""
-  const paint = (code: number): Paint =>
-    isWanted ? (text) => (text === "" ? "" : `\x1b[${code}m${text}\x1b[0m`) : (text) => text
+  const paint = (colour: Colour): Paint =>
+    isWanted ? (text) => (text === "" ? "" : coloured(colour, text)) : (text) => text
   return {
-    green: paint(32),
-    red: paint(31),
-    yellow: paint(33),
-    cyan: paint(36),
-    dim: paint(2),
-    bold: paint(1),
+    green: paint("green"),
+    red: paint("red"),
+    yellow: paint("yellow"),
+    cyan: paint("cyan"),
+    dim: paint("dim"),
+    bold: paint("bold"),
   }
 }
 

@@ -1,18 +1,28 @@
-import { CallError, InputError } from "../../client/client-error.ts"
+import { CallError } from "../../client/client-error.ts"
 import type { RemoteExecution } from "../../client/remote-execution.ts"
 import { shortId } from "../../execution/id.ts"
+import { countText } from "../../lib/count-text.ts"
+import { delay } from "../../lib/delay.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import type { Completed } from "../../protocol/notifications.ts"
 import { BrokenPipeError, type Context, type RawMode } from "../context.ts"
 import { endingNotice, survivorsNotice } from "../executions/execution-text.ts"
 import { exitCodeOf } from "../exit-code.ts"
 import { describeError } from "../failure.ts"
-import { DetachKeys, type EndingSignal, endingSignals, Interrupts } from "./interrupts.ts"
-import { showOutput, TerminalModes } from "./show-output.ts"
+import { type EndingSignal, endingSignals, Interrupts } from "./interrupts.ts"
+import { showOutput } from "./show-output.ts"
+import { TerminalModes } from "./terminal-modes.ts"
+import { rawLineEnd } from "./terminal-text.ts"
+import { TypedKeys } from "./typed-keys.ts"
 
 export type FollowOptions = {
   /** Whether what is typed or piped here goes to the execution. */
   input: "none" | "stream" | "keys"
-  hasTerminal: boolean
+  /** Of the execution: none, one to look at, or one that takes this one's size. */
+  terminal: "none" | "watched" | "steered"
+  /** What leaves a terminal when it is typed; null where nothing does. */
+  detachKeys: Uint8Array | null
+  /** Whether Ctrl-C cancels it, or only leaves it. */
   mayCancel: boolean
   /** What a reader of our output that goes away means: `yes | head` ends the `yes`, too. */
   onBrokenPipe: "cancel" | "detach"
@@ -20,9 +30,21 @@ export type FollowOptions = {
   earlier: readonly EndingSignal[]
 }
 
-type End =
-  | { kind: "completed"; completed: Completed }
-  | { kind: "detached"; exitCode: number; says: boolean; isCanceling: boolean }
+type End = { kind: "completed"; completed: Completed } | Detached
+
+type Detached = {
+  kind: "detached"
+  exitCode: number
+  says: boolean
+  isCanceling: boolean
+  /** Typed, but not taken by the execution before it was left. */
+  unreadBytes: number
+}
+
+/** How long what was typed last may take to arrive, when the terminal is left. */
+const lastKeysMs = 1000
+/** A program that is ending takes no more keys; that its end is shown says enough. */
+const endingMs = 500
 
 const brokenPipeExitCode = 141 // as if SIGPIPE had ended us
 
@@ -39,13 +61,16 @@ export async function follow(
     await follower.say(survivorsNotice(end.completed))
     return exitCodeOf(end.completed)
   }
-  if (end.says) await follower.say(detachedText(shortId(execution.id), end.isCanceling))
+  if (end.says) await follower.say(detachedText(shortId(execution.id), end))
   return end.exitCode
 }
 
-function detachedText(id: string, isCanceling: boolean): string {
-  const what = isCanceling ? "is still being canceled" : "continues"
-  return `detached; ${id} ${what}. Reattach with: cc-executor attach ${id}`
+function detachedText(id: string, { isCanceling, unreadBytes }: Detached): string {
+  const unread =
+    unreadBytes > 0 ? `; it may not get the last ${countText(unreadBytes, "byte")} typed` : ""
+  const back = `Reattach with: cc-executor attach ${id}`
+  if (isCanceling) return `detached; ${id} is still being canceled${unread}. ${back}`
+  return `detached; ${id} continues${unread}. ${back}; cancel it with: cc-executor cancel ${id}`
 }
 
 class Follower {
@@ -57,6 +82,7 @@ class Follower {
   readonly #over = new AbortController()
   readonly #modes = new TerminalModes()
   #rawMode: RawMode | null = null
+  #unreadBytes = 0
 
   constructor(context: Context, execution: RemoteExecution, options: FollowOptions) {
     this.#context = context
@@ -72,22 +98,21 @@ class Follower {
       stack.use(this.#context.signals.on(signal, () => this.#signaled(signal)))
     }
     for (const signal of this.#options.earlier) this.#signaled(signal)
-    if (this.#options.hasTerminal) this.#followSize(stack)
+    if (this.#options.terminal === "steered") this.#followSize(stack)
     if (this.#options.input === "keys") this.#enterRawMode(stack)
     const input = this.#passInput().catch((error: unknown) => this.#left.reject(error))
     const end = await Promise.race([this.#output(), this.#left.promise])
     this.#over.abort()
     await input
-    if (end.kind === "detached") await this.#undoModes()
+    await this.#restoreTerminal(end.kind === "detached")
     return end
   }
 
-  /** In raw mode a line feed alone goes down, not back to the left. */
   async say(text: string | null): Promise<void> {
     if (text === null) return
-    const lineEnd = this.#rawMode === null ? "\n" : "\r\n"
+    const lineEnd = this.#rawMode === null ? "\n" : rawLineEnd
     try {
-      await this.#context.stderr.write(`cc-executor: ${text}${lineEnd}`)
+      await this.#context.stderr.write([`cc-executor: ${onOneLine(text)}`, lineEnd])
     } catch (error) {
       if (!(error instanceof BrokenPipeError)) throw error // after SIGHUP nobody is there
     }
@@ -113,7 +138,8 @@ class Follower {
 
   #detached(exitCode: number, how: "aloud" | "quietly"): End {
     const isCanceling = this.#interrupts.hasCanceled
-    return { kind: "detached", exitCode, says: how === "aloud", isCanceling }
+    const unreadBytes = this.#unreadBytes
+    return { kind: "detached", exitCode, says: how === "aloud", isCanceling, unreadBytes }
   }
 
   #signaled(signal: EndingSignal): void {
@@ -123,7 +149,7 @@ class Follower {
     }
     const id = shortId(this.#execution.id)
     this.#inBackground(async () => {
-      await this.say(`canceling ${id}… (press Ctrl-C again to detach)`)
+      await this.say(`canceling ${id}… (press Ctrl-C again to leave without waiting)`)
       await this.#cancel()
     })
   }
@@ -165,18 +191,46 @@ class Follower {
   async #passInput(): Promise<void> {
     const { input } = this.#options
     if (input === "none") return
-    const keys = input === "keys" ? new DetachKeys() : null
+    return input === "keys" ? this.#passKeys() : this.#passStream()
+  }
+
+  async #passStream(): Promise<void> {
     try {
       for await (const chunk of this.#context.stdin.chunks(this.#over.signal)) {
-        const { forward, isDetach } = keys?.feed(chunk) ?? { forward: chunk, isDetach: false }
-        if (forward.length > 0) await this.#unlessOver(this.#execution.write(forward))
-        if (isDetach) return this.#left.resolve(this.#detached(0, "aloud"))
+        await this.#unlessOver(this.#execution.write(chunk))
       }
       if (!this.#over.signal.aborted) await this.#unlessOver(this.#execution.end())
     } catch (error) {
       // The child has closed its input or ended, as `head` does: nothing is wrong with that.
-      if (!(error instanceof CallError || error instanceof InputError)) throw error
+      if (!(error instanceof CallError && error.failure.reason === "WRONG_STATE")) throw error
     }
+  }
+
+  /** Nothing typed waits for what was typed before: one can leave a program that reads nothing. */
+  async #passKeys(): Promise<void> {
+    const { detachKeys } = this.#options
+    const failed = (error: unknown) => this.#left.reject(error)
+    const refused = (error: CallError) => this.#inBackground(() => this.#sayRefused(error))
+    using typed = new TypedKeys(this.#execution, { detachKeys, refused, failed })
+    for await (const chunk of this.#context.stdin.chunks(this.#over.signal)) {
+      if (typed.type(chunk)) return await this.#leaveTerminal(typed)
+      await this.#unlessOver(typed.room())
+    }
+  }
+
+  /** A terminal that swallows keys without a word looks as if it had died. */
+  async #sayRefused(error: CallError): Promise<void> {
+    await delay(endingMs, this.#over.signal)
+    if (this.#over.signal.aborted) return
+    const { id } = this.#execution
+    const leave = this.#options.detachKeys === null ? "" : " The detach keys still leave it."
+    await this.say(`${shortId(id)} gets none of your keys: ${describeError(error)}${leave}`)
+  }
+
+  async #leaveTerminal(typed: TypedKeys): Promise<void> {
+    await Promise.race([typed.allTaken(), delay(lastKeysMs, this.#over.signal)])
+    this.#unreadBytes = typed.unreadBytes
+    this.#left.resolve(this.#detached(0, "aloud"))
   }
 
   /** A child that reads nothing must not keep us from ending. */
@@ -200,8 +254,11 @@ class Follower {
     })
   }
 
-  async #undoModes(): Promise<void> {
+  /** A program that is left, or was killed, has not put the terminal back itself. */
+  async #restoreTerminal(isLeft: boolean): Promise<void> {
     const { stdout } = this.#context
-    if (this.#options.hasTerminal && stdout.isTty) await stdout.write(this.#modes.undo())
+    if (this.#options.terminal === "none" || !stdout.isTty) return
+    // Sequences whose parameters are digits, whatever the program wrote.
+    await stdout.writeBytes(Buffer.from(isLeft ? this.#modes.leave() : this.#modes.undo()))
   }
 }

@@ -4,15 +4,19 @@ import { CommandFailure } from "../failure.ts"
 export const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 export type EndingSignal = (typeof endingSignals)[number]
 
+/** As shells have it for who is ended by one. */
+const leavingExitCode: Record<EndingSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
+
 export type Answer =
   | { kind: "cancel" }
   /** Leaves the execution running. */
   | { kind: "detach"; exitCode: number }
 
 /**
- * What a signal to this program means for the execution it follows. The first Ctrl-C cancels, the
- * next one leaves; who only observes leaves at once. Being told to end, or losing the terminal, is
- * no reason to take the execution along: that it goes on is what the service is for.
+ * What a signal to this program means for the execution it follows. Ctrl-C cancels what this
+ * program has started, and a second one does not wait for the end; who came later only leaves.
+ * Being told to end, or losing the terminal, is no reason to take the execution along: that it
+ * goes on is what the service is for.
  */
 export class Interrupts {
   readonly #mayCancel: boolean
@@ -27,25 +31,40 @@ export class Interrupts {
   }
 
   answer(signal: EndingSignal): Answer {
+    const detached = { kind: "detach", exitCode: leavingExitCode[signal] } as const
     switch (signal) {
       case "SIGTERM":
-        return { kind: "detach", exitCode: 143 }
       case "SIGHUP":
-        return { kind: "detach", exitCode: 129 }
+        return detached
       case "SIGINT":
-        if (!this.#mayCancel || this.#hasCanceled) return { kind: "detach", exitCode: 130 }
+        if (!this.#mayCancel || this.#hasCanceled) return detached
         this.#hasCanceled = true
         return { kind: "cancel" }
     }
   }
 }
 
-/** Aborted when this program is told to end. */
-export function untilTold({ signals }: Context): Disposable & { signal: AbortSignal } {
+type Told = Disposable & { signal: AbortSignal; readonly exitCode: number | null }
+
+/** Aborted when this program is told to end; from then on there is an exit code that says so. */
+export function untilTold({ signals }: Pick<Context, "signals">): Told {
   const over = new AbortController()
   const stack = new DisposableStack()
-  for (const name of endingSignals) stack.use(signals.on(name, () => over.abort()))
-  return { signal: over.signal, [Symbol.dispose]: () => stack.dispose() }
+  let exitCode: number | null = null
+  for (const name of endingSignals) {
+    const told = () => {
+      exitCode ??= leavingExitCode[name]
+      over.abort()
+    }
+    stack.use(signals.on(name, told))
+  }
+  return {
+    signal: over.signal,
+    get exitCode() {
+      return exitCode
+    },
+    [Symbol.dispose]: () => stack.dispose(),
+  }
 }
 
 /** Signals that come while an execution is being started, when there is nothing to cancel yet. */
@@ -81,32 +100,5 @@ export class EarlySignals implements Disposable {
     }
     const message = "Gave up before the service answered. `cc-executor ps` shows what is running."
     this.#impatient.reject(new CommandFailure(message, 130))
-  }
-}
-
-const controlP = 0x10
-const controlQ = 0x11
-
-type Keys = { forward: Uint8Array; isDetach: boolean }
-
-/**
- * Looks for Ctrl-P Ctrl-Q in what is typed. A Ctrl-P waits for the key after it: only then is it
- * known whether it was the child's. Nothing typed after the two is passed on.
- */
-export class DetachKeys {
-  #isPending = false
-
-  feed(typed: Uint8Array): Keys {
-    const forward: number[] = []
-    for (const key of typed) {
-      if (this.#isPending && key === controlQ) {
-        this.#isPending = false
-        return { forward: Uint8Array.from(forward), isDetach: true }
-      }
-      if (this.#isPending) forward.push(controlP)
-      this.#isPending = key === controlP
-      if (!this.#isPending) forward.push(key)
-    }
-    return { forward: Uint8Array.from(forward), isDetach: false }
   }
 }

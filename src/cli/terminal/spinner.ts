@@ -1,9 +1,9 @@
 import type { Context } from "../context.ts"
 import { isLively } from "./colours.ts"
+import { eraseLine } from "./terminal-text.ts"
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] as const
 const frameMs = 80
-const eraseLine = "\r\x1b[2K"
 
 /** Says on a terminal that something takes its time; elsewhere, and if it is quick, nothing. */
 export function spin(
@@ -15,7 +15,7 @@ export function spin(
   let frame = 0
   let shown: Promise<void> | null = null
   const show = () => {
-    shown = context.stderr.write(`${eraseLine}${frames[frame % frames.length]} ${text}`)
+    shown = context.stderr.write([eraseLine, `${frames[frame % frames.length]} ${text}`])
     shown.catch(() => clearInterval(timer)) // a terminal that is gone needs no spinner
     frame += 1
   }

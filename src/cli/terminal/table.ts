@@ -1,21 +1,29 @@
+import { onOneLine } from "../../lib/harmless-text.ts"
+import type { Text } from "./terminal-text.ts"
+
 /** Its title; on the left, unless it says otherwise. */
 export type Column = string | { readonly right: string }
 
-export type Cell = { readonly text: string; readonly paint?: (text: string) => string }
+export type Cell = { readonly text: string; readonly paint?: (text: string) => Text }
 
 const gap = "  "
 const leastLastColumn = 10
 
-/** Rows under their titles. The last column gets what room is left, and is cut there. */
+/**
+ * Rows under their titles, each of one line, whatever is in its cells. The last column gets what
+ * room is left, and is cut there.
+ */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   width: number | null,
-): string[] {
+): Text[] {
   const titles = columns.map((column) => ({
     text: typeof column === "string" ? column : column.right,
   }))
-  const lines = [titles, ...rows]
+  const lines = [titles, ...rows].map((cells) =>
+    cells.map((cell) => ({ ...cell, text: onOneLine(cell.text) })),
+  )
   const widths = columns.map((_, index) =>
     Math.max(...lines.map((cells) => Bun.stringWidth(cells[index]?.text ?? ""))),
   )
@@ -29,21 +37,21 @@ function renderLine(
   cells: readonly Cell[],
   widths: readonly number[],
   room: number | null,
-): string {
+): Text {
   const last = columns.length - 1
-  return columns
-    .map((column, index) => {
-      const { text, paint = unpainted } = cells[index] ?? { text: "" }
-      const shown = index === last && room !== null ? cut(text, room) : text
-      const padding = " ".repeat(Math.max(0, (widths[index] ?? 0) - Bun.stringWidth(shown)))
-      if (typeof column !== "string") return padding + paint(shown)
-      return index === last ? paint(shown) : paint(shown) + padding
-    })
-    .join(gap)
-    .trimEnd()
+  // Nothing but spaces would come after this one.
+  const lastShown = columns.findLastIndex((_, index) => (cells[index]?.text ?? "") !== "")
+  return columns.slice(0, lastShown + 1).map((column, index) => {
+    const { text, paint = unpainted } = cells[index] ?? { text: "" }
+    const shown = index === last && room !== null ? cut(text, room) : text
+    const padding = " ".repeat(Math.max(0, (widths[index] ?? 0) - Bun.stringWidth(shown)))
+    const between = index === 0 ? "" : gap
+    if (typeof column !== "string") return [between, padding, paint(shown)]
+    return index === lastShown ? [between, paint(shown)] : [between, paint(shown), padding]
+  })
 }
 
-function unpainted(text: string): string {
+function unpainted(text: string): Text {
   return text
 }
 
@@ -57,20 +65,4 @@ export function cut(text: string, width: number): string {
     shown += character
   }
   return `${shown}…`
-}
-
-/** What controls, orders or hides text: of no width, or not where it seems to stand. */
-const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
-
-/** What somebody else wrote, made harmless for a terminal, one line long, and all of it seen. */
-export function onOneLine(text: string): string {
-  return text.replace(unseen, (character) => {
-    const escaped = JSON.stringify(character).slice(1, -1)
-    return escaped === character ? unitsOf(character) : escaped
-  })
-}
-
-function unitsOf(character: string): string {
-  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("")
 }

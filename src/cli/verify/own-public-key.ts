@@ -1,7 +1,10 @@
 import { createPublicKey } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { errnoOf, isErrno } from "../../lib/errno.ts"
+import { readOwned } from "../../lib/owned-file.ts"
 import { CommandFailure } from "../failure.ts"
+
+/** Far more than such a key takes. */
+const mostKeyBytes = 64 * 1024
 
 /** The public half of the key a local service signs with; null when it has made none yet. */
 export function ownPublicKey(receiptKeyPath: string): string | null {
@@ -17,9 +20,9 @@ export function ownPublicKey(receiptKeyPath: string): string | null {
 
 function readKeyFile(path: string): string | null {
   try {
-    return readFileSync(path, "utf8")
+    return readOwned(path, mostKeyBytes)?.toString("utf8") ?? null
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return null
+    if (isErrno(error, "ENOTDIR")) return null
     const errno = errnoOf(error)
     if (errno === null) throw error
     throw new CommandFailure(`The receipt key ${path} cannot be read (${errno}).`)

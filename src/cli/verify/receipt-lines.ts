@@ -1,9 +1,9 @@
 import type { Receipt } from "../../execution/receipt.ts"
-import type { StoppedProcess } from "../../execution/record.ts"
-import type { LimitHolder } from "../../execution/spec.ts"
 import type { Outcome } from "../../execution/state.ts"
+import { countText } from "../../lib/count-text.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import { commandText } from "../executions/execution-text.ts"
-import { onOneLine } from "../terminal/table.ts"
+import { heldBy, labelText, processText, redactedText } from "../executions/fact-text.ts"
 import { durationText, sizeText } from "../time.ts"
 
 /** A receipt for people: what is not remarkable is left out. */
@@ -22,9 +22,9 @@ export function receiptLines(receipt: Receipt): string[] {
     ["ended", receipt.ended_at],
     ["ran", `${durationText(receipt.running_ms)}${paused}`],
     ["outcome", outcomeText(receipt.outcome)],
-    ["stdout", `${sizeText(stdout.bytes)}, ${stdout.lines} lines`],
-    ["stderr", `${sizeText(stderr.bytes)}, ${stderr.lines} lines`],
-    ["dropped", dropped.bytes === 0 ? null : `${sizeText(dropped.bytes)}, ${dropped.lines} lines`],
+    ["stdout", countedText(stdout)],
+    ["stderr", countedText(stderr)],
+    ["dropped", dropped.bytes === 0 ? null : countedText(dropped)],
     ["redacted", redactedText(receipt.redacted)],
     ["chain", hashes?.chain ?? "none: the record was lost before the execution ended"],
     ["sha256 stdout", hashes?.stdout ?? null],
@@ -46,30 +46,14 @@ export function receiptLines(receipt: Receipt): string[] {
 function limitText({ limits, limitsHeldBy, outputLimitBytes }: Receipt["spec"]): string | null {
   const { memoryBytes, cpus, pids } = limits
   const held = [
-    memoryBytes === null ? null : `memory ${sizeText(memoryBytes)}${by(limitsHeldBy.memoryBytes)}`,
-    cpus === null ? null : `cpu ${cpus}${by(limitsHeldBy.cpus)}`,
-    pids === null ? null : `pids ${pids}${by(limitsHeldBy.pids)}`,
+    memoryBytes === null
+      ? null
+      : `memory ${sizeText(memoryBytes)}${heldBy(limitsHeldBy.memoryBytes)}`,
+    cpus === null ? null : `cpu ${cpus}${heldBy(limitsHeldBy.cpus)}`,
+    pids === null ? null : `pids ${pids}${heldBy(limitsHeldBy.pids)}`,
     outputLimitBytes === null ? null : `output ${sizeText(outputLimitBytes)}`,
   ].filter((text) => text !== null)
   return held.length === 0 ? null : held.join(", ")
-}
-
-function by(holder: LimitHolder | null): string {
-  return holder === null ? "" : ` by ${holder}`
-}
-
-function labelText(labels: Record<string, string>): string | null {
-  const pairs = Object.entries(labels).map(([name, value]) => onOneLine(`${name}=${value}`))
-  return pairs.length === 0 ? null : pairs.join(" ")
-}
-
-function redactedText(redacted: Receipt["redacted"]): string | null {
-  const counts = Object.entries(redacted ?? {}).filter(([, count]) => count > 0)
-  if (counts.length === 0) return null
-  const places = counts.map(
-    ([where, count]) => `${count} in ${where === "spec" ? "the request" : where}`,
-  )
-  return places.join(", ")
 }
 
 function outcomeText(outcome: Outcome): string {
@@ -98,14 +82,11 @@ function cpuText({ cpuUserMs, cpuSystemMs }: Receipt["use"]): string | null {
   return `${durationText(cpuUserMs)} user, ${durationText(cpuSystemMs)} system`
 }
 
-function processText(processes: readonly StoppedProcess[]): string | null {
-  if (processes.length === 0) return null
-  return processes
-    .map(({ pid, signal, ms }) => `${pid} by ${signal} after ${durationText(ms)}`)
-    .join(", ")
-}
-
 function survivorText(survivors: Receipt["survivors"]): string | null {
   if (survivors.length === 0) return null
   return survivors.map(({ pid, command }) => `${pid} ${onOneLine(command)}`).join(", ")
+}
+
+function countedText({ bytes, lines }: { bytes: number; lines: number }): string {
+  return `${sizeText(bytes)}, ${countText(lines, "line")}`
 }

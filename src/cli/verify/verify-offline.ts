@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs"
-import { ExecutionIdPrefix } from "../../execution/id.ts"
+import { existsSync, realpathSync } from "node:fs"
+import { identify } from "../../execution/identify.ts"
 import type { ExecutionRecord, TranscriptFacts, TranscriptHashes } from "../../execution/record.ts"
 import {
   type Claim,
@@ -7,6 +7,7 @@ import {
   type Verdict as TranscriptVerdict,
 } from "../../execution/verdict.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
+import { localPrincipal } from "../../service/access/caller.ts"
 import { openJournalReader } from "../../service/storage/journal/journal-reader.ts"
 import type { StatePaths } from "../../service/storage/state-paths.ts"
 import { verifyTranscript } from "../../service/storage/transcript/read/verify.ts"
@@ -18,14 +19,14 @@ import { type Verdict, verdictOf } from "./verdict.ts"
 /** From the files of a state directory whose service does not run. */
 export async function verifyStored(
   paths: StatePaths,
-  prefix: string,
+  given: string,
   keys: Keys,
   claim: Claim,
 ): Promise<Verdict> {
   const opened = openJournalReader(paths.journal)
   if (!opened.ok) throw new CommandFailure(`${opened.failure.message}.`)
   using journal = opened.value
-  const record = findByPrefix(journal, prefix)
+  const record = find(journal, given)
   const { id, hashes } = record
   const envelope = journal.receipt(id)
   const { check, receipt } =
@@ -58,20 +59,21 @@ export async function verifyFiles(
   if (!existsSync(transcriptDirectory)) {
     throw new CommandFailure(`There is no directory ${transcriptDirectory}.`)
   }
-  const files = { directory: transcriptDirectory, executionId }
+  const files = { directory: realpathSync(transcriptDirectory), executionId }
   return verdictOf(executionId, await checkTranscript(files, receipt, claim), check)
 }
 
 type JournalReader = Extract<ReturnType<typeof openJournalReader>, { ok: true }>["value"]
 
-function findByPrefix(journal: JournalReader, prefix: string): ExecutionRecord {
-  const isPrefix = ExecutionIdPrefix.safeParse(prefix).success
-  const [only, other] = isPrefix ? journal.withPrefix(prefix, 2) : []
-  if (other !== undefined) {
-    throw new CommandFailure(`Several executions begin with ${prefix}. Give more of the id.`)
-  }
-  const record = only === undefined ? null : journal.find(only)
-  if (record === null) throw new CommandFailure(`Unknown execution: "${prefix}".`)
+/** As a local service would find it for its own user. */
+function find(journal: JournalReader, given: string): ExecutionRecord {
+  const identified = identify(given, localPrincipal, {
+    withName: (name) => journal.withName(name, localPrincipal),
+    withPrefix: (prefix, limit) => journal.withPrefix(prefix, limit),
+  })
+  if (identified.kind === "ambiguous") throw new CommandFailure(identified.message)
+  const record = identified.kind === "found" ? journal.find(identified.id) : null
+  if (record === null) throw new CommandFailure(`Unknown execution: ${JSON.stringify(given)}.`)
   return record
 }
 

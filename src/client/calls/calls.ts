@@ -6,6 +6,7 @@ import { CallError, ConnectionLostError } from "../client-error.ts"
 import type { Connection } from "../connection/connection.ts"
 import { readResult, type Session } from "../connection/session.ts"
 import {
+  comesBack,
   isSafeToRepeat,
   resultLostEarlier,
   retryDelayMs,
@@ -33,6 +34,11 @@ export class Calls {
 
   constructor(connection: Connection) {
     this.#connection = connection
+  }
+
+  /** Aborted when the client is closed. */
+  get closing(): AbortSignal {
+    return this.#connection.closing
   }
 
   /** The result; a refusal is thrown as a CallError. */
@@ -65,7 +71,7 @@ export class Calls {
         continue
       }
       const refused = answer.failure.failure
-      if (!repeated) return { result: fail(refused), repeated }
+      if (!repeated && !comesBack(refused)) return { result: fail(refused), repeated }
       if (saysNothingOfTheRequest(refused)) {
         await delay(retryDelayMs(refused), signal, this.#connection.closing)
         continue

@@ -1,6 +1,7 @@
 import { z } from "zod"
+import { ExecutionId } from "../../execution/id.ts"
 import type { Failure, Reason } from "../../protocol/failure.ts"
-import { InputParams, type MethodName, type ResultOf } from "../../protocol/methods.ts"
+import type { MethodName, ResultOf } from "../../protocol/methods.ts"
 
 /**
  * Whether a request whose answer was lost may be sent again on another session: either doing it
@@ -12,13 +13,25 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
       return RepeatableControl.safeParse(params).success
     case "input":
       return WithOffset.safeParse(params).success
-    case "execute":
+    case "agent.send":
+      return WithTurn.safeParse(params).success
+    case "agent.start":
+      return WithKey.safeParse(params).success
+    case "agent.answer": // a second one is told whose the first was
+    case "agent.interrupt": // it might end the turn after
+      return false
+    case "agent.end":
+    case "agent.configure":
     case "resize":
+    case "remove":
+      return OnOneExecution.safeParse(params).success
+    case "agent.status":
+    case "agent.inbox":
+    case "execute":
     case "attach":
     case "detach":
     case "ack":
     case "watch":
-    case "remove":
     case "list":
     case "status":
     case "receipt":
@@ -28,13 +41,14 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
   }
 }
 
-// A second SIGNAL would be a second signal. Without an id, "the session's latest execution" would
-// mean another one, or none, on the next session.
-const RepeatableControl = z.object({
-  type: z.enum(["PAUSE", "RESUME", "CANCEL"]),
-  execution_id: z.string(),
-})
-const WithOffset = z.object({ offset: z.int() })
+// By a name or by the beginning of an id, another execution may be meant a moment later; and
+// without an id, "the session's latest execution" is another one, or none, on the next session.
+const OnOneExecution = z.object({ execution_id: ExecutionId })
+// A second SIGNAL would be a second signal.
+const RepeatableControl = OnOneExecution.extend({ type: z.enum(["PAUSE", "RESUME", "CANCEL"]) })
+const WithOffset = OnOneExecution.extend({ offset: z.int() })
+const WithTurn = OnOneExecution.extend({ turn_id: z.string() })
+const WithKey = z.object({ idempotency_key: z.string() })
 
 type AskStatus = (executionId: string) => Promise<ResultOf<"status"> | null>
 
@@ -49,8 +63,7 @@ export async function resultLostEarlier(
 ): Promise<unknown> {
   if (request.method === "remove" && refused.reason === "PROCESS_NOT_FOUND") return {}
   if (refused.reason !== "WRONG_STATE") return undefined
-  if (request.method === "control") return controlResult(request.params, status)
-  return request.method === "input" ? inputResult(request.params, status) : undefined
+  return request.method === "control" ? controlResult(request.params, status) : undefined
 }
 
 async function controlResult(params: unknown, status: AskStatus): Promise<unknown> {
@@ -68,19 +81,6 @@ async function controlResult(params: unknown, status: AskStatus): Promise<unknow
       if (state !== "ended") return undefined
       return { status: "canceled", execution_id, processes: stopped, survivors }
   }
-}
-
-const SentInput = InputParams.required({ offset: true })
-
-/** The child may have taken the input and ended, or closed its input, before the repetition. */
-async function inputResult(params: unknown, status: AskStatus): Promise<unknown> {
-  const input = SentInput.safeParse(params)
-  if (!input.success) return undefined
-  const { data, encoding, offset } = input.data
-  const bytes = encoding === "base64" ? Uint8Array.fromBase64(data) : new TextEncoder().encode(data)
-  const view = await status(input.data.execution_id)
-  if (view === null || view.stdin_bytes < offset + bytes.length) return undefined
-  return { accepted: bytes.length, offset: view.stdin_bytes }
 }
 
 /** Refusals that say "not now" rather than "no". */
@@ -105,6 +105,11 @@ export function isTransient(refused: Failure): boolean {
  */
 export function saysNothingOfTheRequest(refused: Failure): boolean {
   return refused.reason === "RATE_LIMITED" || refused.reason === "SHUTTING_DOWN"
+}
+
+/** The service goes on in a moment, and has done nothing: it says when to ask again. */
+export function comesBack({ reason, details }: Failure): boolean {
+  return reason === "SHUTTING_DOWN" && RetryAfter.safeParse(details).success
 }
 
 export function retryDelayMs(refused: Failure): number {

@@ -1,23 +1,30 @@
+import { z } from "zod"
+import { delay } from "../../lib/delay.ts"
 import { SerialQueue } from "../../lib/serial-queue.ts"
-import { maxInputBytes } from "../../protocol/methods.ts"
-import { CallError, InputError } from "../client-error.ts"
+import type { Failure } from "../../protocol/failure.ts"
+import { maxInputBytes, type ParamsOf } from "../../protocol/methods.ts"
+import { CallError, ConnectionLostError } from "../client-error.ts"
+import { randomName } from "../random-name.ts"
 import type { Calls } from "./calls.ts"
+import { retryDelayMs } from "./repeat.ts"
 
 const encoder = new TextEncoder()
 
-/** Writes with offsets, by which the server recognizes what is sent again after a cut. */
+/**
+ * Writes under a name of its own and with offsets, by which the server recognizes what is sent
+ * again after a cut, whoever else writes.
+ */
 export class StandardInput {
   readonly #executionId: string
   readonly #calls: Calls
-  #offset: number | null
-  /** One piece is outstanding at a time: the server allows no more, and the order is the data. */
+  #writer = randomName()
+  #offset = 0
+  /** One piece is outstanding at a time: the order is the data. */
   readonly #writes = new SerialQueue()
 
-  /** `offset` is null when others may have written before: then the server is asked. */
-  constructor(executionId: string, calls: Calls, offset: number | null) {
+  constructor(executionId: string, calls: Calls) {
     this.#executionId = executionId
     this.#calls = calls
-    this.#offset = offset
   }
 
   write(data: string | Uint8Array): Promise<void> {
@@ -26,48 +33,61 @@ export class StandardInput {
   }
 
   end(): Promise<void> {
-    return this.#writes.run(() => this.#end())
+    return this.#writes.run(async () => {
+      await this.#ask({ end: true })
+    })
   }
 
   async #send(bytes: Uint8Array): Promise<void> {
     for (let sent = 0; sent < bytes.length; sent += maxInputBytes) {
-      await this.#sendPiece(bytes.subarray(sent, sent + maxInputBytes))
+      const piece = bytes.subarray(sent, sent + maxInputBytes)
+      this.#offset = await this.#ask({ data: piece.toBase64(), encoding: "base64" })
     }
   }
 
-  async #sendPiece(piece: Uint8Array): Promise<void> {
-    const offset = await this.#knownOffset()
+  /** Answers how many bytes were taken of this writer. */
+  async #ask(input: Pick<ParamsOf<"input">, "data" | "encoding" | "end">): Promise<number> {
     const execution_id = this.#executionId
-    const params = { execution_id, data: piece.toBase64(), encoding: "base64", offset } as const
-    const { result, repeated } = await this.#calls.outcome("input", params)
-    if (!result.ok) throw new CallError(result.failure)
-    const { accepted, offset: taken } = result.value
-    const end = offset + piece.length
-    this.#offset = taken
-    if (taken < end) {
-      throw new InputError(`The child closed its standard input after ${taken} bytes.`, taken)
-    }
-    // An offset that is no longer the end reads as a repetition: part of the piece was left out.
-    if (!repeated && (accepted < piece.length || taken > end)) {
-      throw new InputError(
-        `Somebody else writes to execution ${execution_id}, so not all of ${piece.length} bytes ` +
-          `were taken at ${offset}. Let one writer write at a time.`,
-        taken,
-      )
+    let wasRepeated = false
+    for (;;) {
+      const params = { execution_id, writer: this.#writer, offset: this.#offset, ...input }
+      const { result, repeated } = await this.#calls.outcome("input", params)
+      if (result.ok) return result.value.offset
+      wasRepeated ||= repeated
+      const refused = result.failure
+      if (isForgotten(refused, this.#offset)) {
+        this.#becomeAnother()
+        if (wasRepeated) throw new ConnectionLostError(doubtful)
+      } else if (mayBeTakenLater(refused)) {
+        await delay(retryDelayMs(refused), this.#calls.closing)
+      } else throw new CallError(refused)
     }
   }
 
-  async #end(): Promise<void> {
-    const offset = await this.#knownOffset()
-    const params = { execution_id: this.#executionId, data: "", end: true, offset }
-    await this.#calls.result("input", params)
+  /** Everything before was answered for, so that nothing of it is ever sent again. */
+  #becomeAnother(): void {
+    this.#writer = randomName()
+    this.#offset = 0
   }
+}
 
-  async #knownOffset(): Promise<number> {
-    if (this.#offset === null) {
-      const view = await this.#calls.result("status", { execution_id: this.#executionId })
-      this.#offset = view.stdin_bytes
-    }
-    return this.#offset
-  }
+const doubtful =
+  "The connection broke while input was sent, and the service no longer remembers this writer: " +
+  "the last input may have been written or not. Look at the output before sending it again."
+
+const TakenSoFar = z.object({ offset: z.int() })
+
+/** The server remembers so many writers; one that was silent for long may be gone. */
+function isForgotten({ reason, details }: Failure, offset: number): boolean {
+  if (reason !== "INVALID_PARAMS") return false
+  const taken = TakenSoFar.safeParse(details)
+  return taken.success && taken.data.offset < offset
+}
+
+const NotStarted = z.object({ state: z.enum(["queued", "starting"]) })
+
+/** Others may have filled the queue, or it has not started: what is sent again is written once. */
+function mayBeTakenLater({ reason, details }: Failure): boolean {
+  if (reason === "WRONG_STATE") return NotStarted.safeParse(details).success
+  return reason === "RATE_LIMITED"
 }

@@ -68,11 +68,13 @@ export class Connection {
   }
 
   async close(): Promise<void> {
+    const session = this.#held
     this.#closeForGood(new ClientClosedError())
     await this.#running
-    if (this.#newest === null) return
+    // Who has never greeted has been sent nothing that could still be on its way.
+    if (session === null) return
     const patience = AbortSignal.timeout(closeHandshakeMs)
-    await Promise.race([this.#newest.socketClosed, aborted(patience)])
+    await Promise.race([session.socketClosed, aborted(patience)])
   }
 
   async #run(): Promise<void> {

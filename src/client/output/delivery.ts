@@ -4,7 +4,7 @@ import type { Encoding } from "../../protocol/execute.ts"
 import { failure, failureFrom } from "../../protocol/failure.ts"
 import type { Role } from "../../protocol/methods.ts"
 import { completedOf } from "../../protocol/notifications.ts"
-import { isTransient, retryDelayMs } from "../calls/repeat.ts"
+import { comesBack, isTransient, retryDelayMs } from "../calls/repeat.ts"
 import { CallError, DetachedError } from "../client-error.ts"
 import type { ClientLimits } from "../client-limits.ts"
 import type { Connection } from "../connection/connection.ts"
@@ -236,7 +236,8 @@ export class Delivery {
 
   async #notAttached(why: AskFailure, left: AbortSignal): Promise<void> {
     if (why.kind === "lost") return
-    const isFinal = this.#options.firstRefusalIsFinal && !this.#wasAttached
+    const isFirst = this.#options.firstRefusalIsFinal && !this.#wasAttached
+    const isFinal = isFirst && !comesBack(why.failure)
     if (isFinal || !isTransient(why.failure)) return this.fail(new CallError(why.failure))
     await delay(retryDelayMs(why.failure), left, this.#world.connection.closing)
   }

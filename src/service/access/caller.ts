@@ -16,7 +16,7 @@ export type Caller = {
 }
 
 /** The service's own user, or root: whoever could end the service may do everything with it. */
-const localPrincipal = "local"
+export const localPrincipal = "local"
 
 export function localCaller(address: string, via: string): Caller {
   const scopes = new Set(Scope.options)

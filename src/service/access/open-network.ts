@@ -14,9 +14,9 @@ export function openNetworkProblem(exposure: Exposure): string | null {
   if (open.length === 0 || exposure.hasTokens || exposure.asksForCertificates) return null
   return (
     `${open.join(", ")} can be reached from other machines, but clients there could not ` +
-    "authenticate. Create a token (cc-executor token create --name NAME), name a file of tokens " +
-    "(--accept-token-file FILE), or require client certificates (--tls-client-ca FILE). To be " +
-    "reached from this machine only, leave out --host."
+    "authenticate. Create a token (cc-executor token create --name NAME), let the service make " +
+    "one (--make-token), name a file of tokens (--accept-token-file FILE), or require client " +
+    "certificates (--tls-client-ca FILE). To be reached from this machine only, leave out --host."
   )
 }
 

@@ -10,6 +10,14 @@ type OfSubscription = "ack" | "detach"
 
 /** The scope each method needs, over whatever transport it is called. */
 export const scopeOf: Record<Exclude<MethodName, OfSubscription>, Scope> = {
+  "agent.start": "execute",
+  "agent.send": "execute",
+  "agent.answer": "control",
+  "agent.interrupt": "control",
+  "agent.end": "control",
+  "agent.configure": "control",
+  "agent.status": "read",
+  "agent.inbox": "read",
   execute: "execute",
   control: "control",
   input: "control",
@@ -24,13 +32,19 @@ export const scopeOf: Record<Exclude<MethodName, OfSubscription>, Scope> = {
   "transcript.verify": "read",
 }
 
-/** Whether a caller may use a scope now; `admin` has all of them. */
-export function permit(caller: Caller, scope: Scope): Result<null, Failure> {
+/**
+ * Whether a caller may use these scopes now; `admin` has all of them. Whatever takes several steps
+ * asks for all that they need before the first one: what is refused must not be half done.
+ */
+export function permit(caller: Caller, ...scopes: readonly Scope[]): Result<null, Failure> {
   if (!caller.isStillGood()) return fail(noLongerGood)
-  if (caller.scopes.has(scope) || isAdmin(caller)) return ok(null)
+  const missing = isAdmin(caller) ? [] : scopes.filter((scope) => !caller.scopes.has(scope))
+  const [scope] = missing
+  if (scope === undefined) return ok(null)
   const has = [...caller.scopes].join(", ")
+  const needed = missing.map((one) => `\`${one}\``).join(" and ")
   const message =
-    `${caller.principal} may not do this: it needs the scope \`${scope}\`, but has ${has}. ` +
+    `${caller.principal} may not do this: it needs the scope ${needed}, but has ${has}. ` +
     "Use a token with that scope."
   return fail(failure("FORBIDDEN", message, { scope }))
 }
@@ -49,9 +63,36 @@ export function maySee(caller: Caller, owned: Owned): boolean {
   return maySteer(caller, owned) || isInvited(caller, owned.labels[shareLabels.see])
 }
 
-export function maySteer(caller: Caller, owned: Owned): boolean {
-  if (caller.principal === owned.principal || isAdmin(caller)) return true
-  return isInvited(caller, owned.labels[shareLabels.steer])
+/** The questions of an agent are for those who may steer its session. */
+export function mayAnswer(caller: Caller, owned: Owned): boolean {
+  return maySteer(caller, owned)
+}
+
+function maySteer(caller: Caller, owned: Owned): boolean {
+  return ownsOrRules(caller, owned) || isInvited(caller, owned.labels[shareLabels.steer])
+}
+
+/** Guests may steer what is shared with them; whether it is kept is its owner's to decide. */
+export function permitRemoval(
+  caller: Caller,
+  id: string,
+  owned: Owned | null,
+): Result<null, Failure> {
+  if (owned === null || ownsOrRules(caller, owned)) return ok(null) // that it is gone others say
+  const message =
+    `Execution ${id} belongs to ${owned.principal}: those it is shared with can control it, but ` +
+    "not remove it. Only its owner or an admin can."
+  return fail(failure("FORBIDDEN", message))
+}
+
+export function permitSteering(caller: Caller, id: string, owned: Owned): Result<null, Failure> {
+  if (maySteer(caller, owned)) return ok(null)
+  const message = `Execution ${id} is shared with ${caller.principal} for reading only.`
+  return fail(failure("FORBIDDEN", message))
+}
+
+function ownsOrRules(caller: Caller, owned: Owned): boolean {
+  return caller.principal === owned.principal || isAdmin(caller)
 }
 
 function isInvited({ principal }: Caller, guests: string | undefined): boolean {

@@ -1,7 +1,13 @@
 import { readdirSync, readSync } from "node:fs"
 import { join } from "node:path"
-import { isErrno } from "../../lib/errno.ts"
-import { openFile } from "../../lib/open-file.ts"
+import { isErrno, messageOf } from "../../lib/errno.ts"
+import {
+  type Access,
+  checkOwnedDirectory,
+  type OwnedFile,
+  openOwned,
+} from "../../lib/owned-file.ts"
+import { isFileTrouble, UntrustedFileError } from "../../lib/untrusted-file.ts"
 import { type ReadLine, readLine, splitLines } from "./chain.ts"
 
 /** `audit/00000007.jsonl` is the seventh file of its directory. */
@@ -40,9 +46,33 @@ export function auditFiles(directory: string): AuditFile[] {
   return ordinals.toSorted((a, b) => a - b).map((ordinal) => auditFile(directory, ordinal))
 }
 
+/** `--audit-file-bytes` allows no more than a gibibyte, and a line may come on top of it. */
+const mostFileBytes = 1024 ** 3 + mostLineBytes
+
+/** Why the newest file, which would be gone on with, cannot be opened; null where it can. */
+export function auditProblem(directory: string): string | null {
+  try {
+    const newest = auditFiles(directory).at(-1)
+    if (newest !== undefined) openAuditFile(newest, "change")[Symbol.dispose]()
+    return null
+  } catch (error) {
+    if (!isFileTrouble(error)) throw error
+    return messageOf(error)
+  }
+}
+
+export function openAuditFile({ path }: AuditFile, access: Access): OwnedFile {
+  const file = openOwned(path, access)
+  if (file.stat.size <= mostFileBytes) return file
+  file[Symbol.dispose]()
+  throw new UntrustedFileError(
+    `${path} is larger than any file of an audit trail. Find out who put it there, then remove it.`,
+  )
+}
+
 /** The first line, null when it cannot be understood. */
 export function firstLine(file: AuditFile): ReadLine | null {
-  using opened = openFile(file.path, "r")
+  using opened = openAuditFile(file, "read")
   const bytes = Buffer.alloc(mostLineBytes)
   const length = readSync(opened.fd, bytes, 0, bytes.length, 0)
   const [line] = splitLines(bytes.subarray(0, length)).lines
@@ -55,6 +85,7 @@ function digitsOf(ordinal: number): string {
 
 function namesIn(directory: string): string[] {
   try {
+    checkOwnedDirectory(directory)
     return readdirSync(directory)
   } catch (error) {
     if (!isErrno(error, "ENOENT")) throw error

@@ -1,11 +1,13 @@
 import * as fs from "node:fs"
 import { errnoOf, messageOf } from "../../lib/errno.ts"
 import type { Log } from "../../lib/log.ts"
+import { createOwned, removeOwned } from "../../lib/owned-file.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
+import { UntrustedFileError } from "../../lib/untrusted-file.ts"
 import { appendWhole } from "../../lib/write-whole.ts"
 import { type AuditNote, FileBegan } from "../../protocol/audit-entry.ts"
 import type { Audit, Clock } from "../keeper/ports.ts"
-import { type AuditFile, auditFile, auditFiles, firstLine } from "./audit-files.ts"
+import { type AuditFile, auditFile, auditFiles, firstLine, openAuditFile } from "./audit-files.ts"
 import { type Link, nextLine } from "./chain.ts"
 import { type Cut, mendEnd } from "./chain-end.ts"
 
@@ -26,6 +28,7 @@ export function openAuditLog(
   try {
     return ok(new AuditLog(settings, clock, log))
   } catch (error) {
+    if (error instanceof UntrustedFileError) return fail(error.message)
     const why = messageOf(error)
     return fail(`The audit trail in ${settings.directory} cannot be written: ${why}.`)
   }
@@ -138,13 +141,13 @@ export class AuditLog implements Audit, Disposable {
     const what = { previous: this.#link.hash, kept_from: keptFrom }
     const beginning = { event: "file-began", outcome: "happened", what } as const
     const { bytes, link } = encode(this.#link, [beginning], time)
-    const next = { file, fd: fs.openSync(file.path, "ax", 0o600), size: 0 }
+    const next = { file, fd: createOwned(file.path, "append").fd, size: 0 }
     try {
       append(next, bytes)
       this.#counts.lines += 1
     } catch (error) {
       fs.closeSync(next.fd)
-      fs.rmSync(file.path)
+      removeOwned(file.path)
       throw error
     }
     this.#leave(this.#current)
@@ -153,7 +156,7 @@ export class AuditLog implements Audit, Disposable {
     this.#link = link
     this.#keptFrom = keptFrom
     // The chain has told of it.
-    for (const { path } of old) fs.rmSync(path, { force: true })
+    for (const { path } of old) removeOwned(path)
     return next
   }
 
@@ -189,8 +192,8 @@ export class AuditLog implements Audit, Disposable {
 }
 
 function reopen(file: AuditFile): Current {
-  const fd = fs.openSync(file.path, "a", 0o600)
-  return { file, fd, size: fs.fstatSync(fd).size }
+  const { fd, stat } = openAuditFile(file, "append")
+  return { file, fd, size: stat.size }
 }
 
 function encode(after: Link, notes: readonly AuditNote[], time: string) {

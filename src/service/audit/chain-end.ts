@@ -1,11 +1,12 @@
-import { existsSync, fstatSync, ftruncateSync, readSync, renameSync, rmSync } from "node:fs"
-import { openFile } from "../../lib/open-file.ts"
+import { ftruncateSync, lstatSync, readSync } from "node:fs"
+import { removeOwned, renameOwned } from "../../lib/owned-file.ts"
 import { lineEnd } from "../../lib/vector/line-ends.ts"
 import {
   type AuditFile,
   auditFiles,
   damagedFile,
   mostLineBytes,
+  openAuditFile,
   type SetAsideFile,
 } from "./audit-files.ts"
 import { type Link, origin, readLine } from "./chain.ts"
@@ -33,7 +34,7 @@ export function mendEnd(directory: string): ChainEnd {
     if (cutBytes > 0) cuts.push({ bytes: cutBytes, setAside: null })
     if (link !== null) return { link, file, cuts }
     // Nobody came to write its first line: the next file takes its place.
-    rmSync(file.path)
+    removeOwned(file.path)
   }
   return { link: origin, file: null, cuts }
 }
@@ -47,9 +48,9 @@ type Found = {
 }
 
 function cutUnsound(file: AuditFile): Found {
-  using opened = openFile(file.path, "r+")
+  using opened = openAuditFile(file, "change")
   const { fd } = opened
-  const { size } = fstatSync(fd)
+  const { size } = opened.stat
   const last = lastSound(fd, size)
   if (last === null) return { link: null, cutBytes: size, isBegun: isBeginning(fd, size) }
   if (last.end < size) ftruncateSync(fd, last.end)
@@ -103,8 +104,8 @@ function isBeginning(fd: number, size: number): boolean {
 function setAside(directory: string, file: AuditFile): SetAsideFile {
   for (let nth = 1; ; nth += 1) {
     const aside = damagedFile(directory, file.ordinal, nth)
-    if (existsSync(aside.path)) continue
-    renameSync(file.path, aside.path)
+    if (lstatSync(aside.path, { throwIfNoEntry: false }) !== undefined) continue
+    renameOwned(file.path, aside.path)
     return aside
   }
 }

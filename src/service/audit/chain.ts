@@ -1,3 +1,4 @@
+import { harmless } from "../../lib/harmless-text.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
 import { lineEnd } from "../../lib/vector/line-ends.ts"
 import { AuditNote } from "../../protocol/audit-entry.ts"
@@ -17,17 +18,11 @@ const end = /^,"hash":"([0-9a-f]{64})"\}$/
 /** The line that comes after a link, with its line end, and the link that it is. */
 export function nextLine(after: Link, note: AuditNote, time: string): { line: string; link: Link } {
   const number = after.number + 1
-  const json = oneLine(JSON.stringify({ number, time, ...AuditNote.parse(note) }))
+  // JSON leaves as they are what many a reader takes for a line end, and what acts on a terminal.
+  const json = harmless(JSON.stringify({ number, time, ...AuditNote.parse(note) }))
   const body = json.slice(0, -1)
   const hash = hashOf(after.hash, body)
   return { line: `${body}${beforeHash}${hash}${afterHash}\n`, link: { number, hash } }
-}
-
-/** JSON leaves U+0085, U+2028 and U+2029 as they are; many a reader takes them for line ends. */
-function oneLine(json: string): string {
-  return json.replace(/[\u0085\u2028\u2029]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
-  })
 }
 
 /** SHA-256 of the hash before, as it is written, and of the line up to its own. */

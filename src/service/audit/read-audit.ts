@@ -1,10 +1,10 @@
-import { readSync, statSync } from "node:fs"
+import { readSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
-import { openFile } from "../../lib/open-file.ts"
+import type { OwnedFile } from "../../lib/owned-file.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
 import { lineEnd } from "../../lib/vector/line-ends.ts"
 import { AuditEntry } from "../../protocol/audit-entry.ts"
-import { type AuditFile, auditFiles, mostLineBytes } from "./audit-files.ts"
+import { type AuditFile, auditFiles, mostLineBytes, openAuditFile } from "./audit-files.ts"
 import { splitLines } from "./chain.ts"
 
 export type AuditText = {
@@ -126,19 +126,26 @@ function textOf(bytes: Uint8Array): AuditText {
 }
 
 /** A service that is running may remove its oldest file at any moment. */
-function readUnlessRemoved(file: AuditFile, from: number, to = sizeOf(file)): Uint8Array {
-  try {
-    using opened = openFile(file.path, "r")
-    const bytes = Buffer.alloc(Math.max(0, to - from))
-    return bytes.subarray(0, readSync(opened.fd, bytes, 0, bytes.length, from))
-  } catch (error) {
-    if (!isErrno(error, "ENOENT")) throw error
-    return new Uint8Array()
-  }
+function readUnlessRemoved(file: AuditFile, from: number, to?: number): Uint8Array {
+  const found = openUnlessRemoved(file)
+  if (found === null) return new Uint8Array()
+  using opened = found
+  const bytes = Buffer.alloc(Math.max(0, (to ?? opened.stat.size) - from))
+  return bytes.subarray(0, readSync(opened.fd, bytes, 0, bytes.length, from))
 }
 
 function sizeOf(file: AuditFile): number {
-  return statSync(file.path, { throwIfNoEntry: false })?.size ?? 0
+  using opened = openUnlessRemoved(file)
+  return opened?.stat.size ?? 0
+}
+
+function openUnlessRemoved(file: AuditFile): OwnedFile | null {
+  try {
+    return openAuditFile(file, "read")
+  } catch (error) {
+    if (!isErrno(error, "ENOENT")) throw error
+    return null
+  }
 }
 
 function parseEntry(text: string): AuditEntry | null {

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
+import { readAll } from "../../lib/owned-file.ts"
 import { FileBegan } from "../../protocol/audit-entry.ts"
-import { type AuditFile, auditFiles, damagedFiles } from "./audit-files.ts"
+import { type AuditFile, auditFiles, damagedFiles, openAuditFile } from "./audit-files.ts"
 import { hashOf, type Link, readLine, splitLines } from "./chain.ts"
 
 export type AuditFault = {
@@ -75,7 +75,8 @@ class Walk {
   }
 
   #fileFault(file: AuditFile): AuditFault | null {
-    const { lines, rest } = splitLines(readFileSync(file.path))
+    using opened = openAuditFile(file, "read")
+    const { lines, rest } = splitLines(readAll(opened, file.path, Number.POSITIVE_INFINITY))
     let line = 0
     for (const bytes of lines) {
       line += 1

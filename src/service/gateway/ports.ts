@@ -1,4 +1,5 @@
 import type { ExecutionId } from "../../execution/id.ts"
+import type { NamedExecution } from "../../execution/identify.ts"
 import type { SignedReceipt } from "../../execution/receipt.ts"
 import type {
   ExecutionRecord,
@@ -24,6 +25,7 @@ import type {
 import type { PolicyKind } from "../../protocol/notifications.ts"
 import type { Output } from "../../protocol/output-chunk.ts"
 import type { Caller } from "../access/caller.ts"
+import type { AgentOperations } from "./agent-operations.ts"
 
 /** What the gateway needs of the record, and what it offers to the transports. */
 
@@ -34,6 +36,25 @@ export type ReadPosition = Position & {
   /** Output bytes of the record at `offset` that come before it. */
   inside: number
 }
+
+/** Bytes of a split character that a reader has passed but not delivered. */
+export type HeldBytes = Record<StreamName, Uint8Array>
+
+/** Where a reader stands, as its cursor says it. */
+export type Cursor = { position: ReadPosition; held: HeldBytes }
+
+/** Bytes that were held back, of one record, and what the record says of them. */
+export type HeldRun = Pick<Piece, "stream" | "bytes" | "sequence" | "timeMs">
+
+/** What a transcript says of a cursor that a client gave. */
+export type Location =
+  /** It is one of this transcript. What it held back, oldest first, unless that was dropped. */
+  | { kind: "found"; held: HeldRun[]; forgottenBytes: number }
+  | { kind: "nowhere"; why: string }
+  /** The record is damaged before it: where it stands cannot be told. */
+  | { kind: "damaged"; sequence: number; why: string }
+  /** It takes longer: ask again after others had their turn. */
+  | { kind: "far" }
 
 /** Bytes of one stream that lie side by side: the cursor's bread and butter. */
 export type Piece = {
@@ -70,6 +91,11 @@ export interface TranscriptReader {
     facts: TranscriptFacts,
     mostBytes?: number,
   ): ReadOutcome
+  /**
+   * Whether a cursor is one that reading this transcript gives. Nothing may be read at a client's
+   * cursor before that: what an execution writes may look like records.
+   */
+  locate(id: ExecutionId, cursor: Cursor, facts: TranscriptFacts): Location
   /** The position so many lines before the end, where one begins; or so many bytes before it. */
   tail(
     id: ExecutionId,
@@ -91,6 +117,11 @@ export interface JournalReader {
   find(id: ExecutionId): ExecutionRecord | null
   /** To whom it belongs: much less to read than all of it. */
   owned(id: ExecutionId): Owned | null
+  /**
+   * Of those a viewer may see: of every principal the live one with this name, or else the latest;
+   * of the principal itself, and of some others.
+   */
+  withName(name: string, principal: string | null, viewer?: Viewer | null): NamedExecution[]
   /** Ids that begin with a prefix, at most `limit` of them; of those a viewer may see. */
   withPrefix(prefix: string, limit: number, viewer?: Viewer | null): ExecutionId[]
   /** Newest first, of those a viewer may see; null when the cursor is not one it gave. */
@@ -126,6 +157,9 @@ export type Refusal = {
   executionId?: unknown
 }
 
+/** How a connection ends: for good, or because another gateway takes over from this one. */
+export type Parting = "closed" | "replaced"
+
 // --- what a caller may ask -----------------------------------------------------------------------
 
 export type Answer<Value> = Promise<Result<Value, Failure>>
@@ -133,6 +167,7 @@ export type Answer<Value> = Promise<Result<Value, Failure>>
 export interface Operations {
   /** How strictly an `execute` is read. */
   readonly policy: PolicyKind
+  readonly agents: AgentOperations
   /** `follow` says that the caller will open its output next: then no update of it is missed. */
   execute(
     caller: Caller,
@@ -147,7 +182,12 @@ export interface Operations {
   input(
     caller: Caller,
     executionId: string,
-    input: { data: Uint8Array<ArrayBuffer>; end: boolean; offset?: number | undefined },
+    input: {
+      data: Uint8Array<ArrayBuffer>
+      end: boolean
+      writer?: string | undefined
+      offset?: number | undefined
+    },
   ): Answer<InputResult>
   resize(caller: Caller, executionId: string, size: TerminalSize): Answer<Record<string, never>>
   remove(caller: Caller, executionId: string): Answer<Record<string, never>>

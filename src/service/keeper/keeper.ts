@@ -1,51 +1,40 @@
+import { descriptorsOf } from "../../execution/descriptor-needs.ts"
+import type { HandedExecution } from "../../execution/handover.ts"
 import type { ExecutionId } from "../../execution/id.ts"
 import type { ExecutionRecord } from "../../execution/record.ts"
 import type { StopCause } from "../../execution/state.ts"
-import { ByteBudget } from "../../lib/byte-budget.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
+import type { AgentOptions } from "../../protocol/agent.ts"
 import type { ExecuteParams } from "../../protocol/execute.ts"
-import { type Failure, failure } from "../../protocol/failure.ts"
+import type { Failure } from "../../protocol/failure.ts"
 import type { HandedExecutions } from "../../protocol/handover.ts"
 import type { KeeperParams } from "../../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../../protocol/methods.ts"
-import { mostWaitingInputBytes, tooMuchInputWaits } from "../../protocol/session-limits.ts"
-import { Admission, type AdmissionSettings } from "./admission/admission.ts"
+import { Admission } from "./admission/admission.ts"
 import { type DiskUse, shareOf } from "./admission/disk-use.ts"
 import type { Starter } from "./admission/execution-slots.ts"
+import type { HostPlan } from "./agents/agent-start.ts"
+import { carryOut, type Order } from "./carry-out.ts"
+import { type Input, Inputs } from "./inputs.ts"
+import type { KeeperPorts, KeeperSettings } from "./keeper-ports.ts"
 import { type LiveEntry, LiveTable, type QueuedStart } from "./live-table.ts"
-import type { Clock, Journal, Programs, Spawner, TranscriptStore } from "./ports.ts"
 import { redactSpec } from "./redact.ts"
+import { removeExecution } from "./remove-execution.ts"
+import { containedStart } from "./starting/contained-start.ts"
+import { nameInUse } from "./starting/name-in-use.ts"
 import { newRecord } from "./starting/new-record.ts"
-import { type Plan, type PlanSettings, planExecution, sameAsPlanned } from "./starting/plan.ts"
+import { sameAsPlanned } from "./starting/plan.ts"
+import { Planner } from "./starting/planner.ts"
 import { keptKey, repeatedStart } from "./starting/repeated-start.ts"
-import { beingUpgraded, diskFull, shuttingDown, startFailed } from "./starting/start-failed.ts"
+import {
+  beingUpgraded,
+  diskFull,
+  hasRun,
+  shuttingDown,
+  startFailed,
+} from "./starting/start-failed.ts"
 import { Supervision } from "./supervision/supervision.ts"
-import type { SupervisionPorts, SupervisionSettings } from "./supervision/supervision-ports.ts"
 import { tooLate } from "./supervision/wrong-state.ts"
-
-export type KeeperSettings = AdmissionSettings & {
-  plan: () => PlanSettings
-  supervision: SupervisionSettings
-}
-
-export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> & {
-  clock: Clock
-  spawner: Spawner
-  transcripts: TranscriptStore
-  store: Journal
-  programs: Programs
-  /** Runs a write of the store; false when the disk has no room for it. */
-  withoutReserve(write: () => void): boolean
-  /** The same for what makes room, or takes back: there is a reserve for it. */
-  withReserve(write: () => void): boolean
-  newId(): ExecutionId
-  /** The same for the same request, whatever the order of its fields. */
-  fingerprint(request: ExecuteParams): string
-  signalNumber(signal: string | number): number | null
-}
-
-type Order = Omit<KeeperParams<"control">, "origin">
-type Input = Omit<KeeperParams<"input">, "origin">
 
 /** Every live execution, and the only access to them. */
 export class Keeper {
@@ -53,18 +42,25 @@ export class Keeper {
   readonly #ports: KeeperPorts
   readonly live = new LiveTable()
   readonly #admission: Admission<QueuedStart & { starter: Starter }>
-  readonly #waitingInput = new ByteBudget(mostWaitingInputBytes)
+  readonly #planner: Planner
+  readonly #inputs = new Inputs()
   #isShuttingDown = false
   #isHandingOver = false
 
   constructor(settings: KeeperSettings, ports: KeeperPorts) {
     this.#settings = settings
     this.#ports = ports
-    this.#admission = new Admission(settings, ports.clock, () => this.live.shares())
+    this.#planner = new Planner(settings.plan, ports)
+    const shares = () => this.live.shares()
+    this.#admission = new Admission(settings, ports.clock, shares, ports)
   }
 
   get disk(): DiskUse {
     return this.#admission.disk
+  }
+
+  get admission(): Pick<Admission<unknown>, "descriptors" | "inodes"> {
+    return this.#admission
   }
 
   /**
@@ -75,6 +71,7 @@ export class Keeper {
     starter: Starter,
     request: ExecuteParams,
     isFollowed = false,
+    agentOptions: AgentOptions | null = null,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
     const { principal } = starter
     const tooMany = this.#admission.rateRefusal(starter)
@@ -82,22 +79,33 @@ export class Keeper {
     const { store, redaction } = this.#ports
     const { idempotency_key } = request
     const key = idempotency_key === undefined ? null : keptKey(idempotency_key, redaction)
-    const asked = key && { principal, key, fingerprint: this.#ports.fingerprint(request) }
+    const asked = key && {
+      principal,
+      key,
+      fingerprint: this.#ports.fingerprint(request, agentOptions),
+    }
     const repeated = asked && repeatedStart(asked, store, (id) => this.live.find(id)?.record)
     if (repeated !== null) return repeated
     if (this.#isShuttingDown) return shuttingDown
     if (this.#isHandingOver) return beingUpgraded
-    const room = this.#admission.availability(starter)
+    const agent = agentOptions && this.#planner.agentStart(agentOptions)
+    const room = this.#admission.availability(starter, descriptorsOf(request))
     if (!room.ok) return room
-    const plan = this.#plan(request, starter)
+    const plan = this.#planner.plan(request, starter, agent)
     if (!plan.ok) return plan
+    const free =
+      agent === null ? ok(null) : this.#planner.refuseIfBusy(agent, plan.value, this.live)
+    if (!free.ok) return free
 
+    const recorded = redactSpec(plan.value.spec, redaction)
+    const taken = nameInUse(recorded.spec, principal, this.live)
+    if (taken !== null) return fail(taken)
     const mustWait = room.value === "waits"
     const record = newRecord({
       id: this.#ports.newId(),
       principal,
       ranAs: plan.value.launch.user,
-      ...redactSpec(plan.value.spec, redaction),
+      ...recorded,
       containment: this.#ports.spawner.containment,
       state: { kind: mustWait ? "queued" : "starting" },
       createdAt: this.#ports.clock.now().toISOString(),
@@ -106,83 +114,85 @@ export class Keeper {
     if (!this.#ports.withoutReserve(() => store.create(record, idempotency))) return diskFull
     const supervision = this.#supervision(record)
     if (isFollowed) supervision.setDrivers(1, null)
-    const { slots } = this.#admission
     if (mustWait) {
-      this.#queue(starter, { supervision, planned: plan.value.spec, request })
+      this.#queue(starter, { supervision, planned: plan.value.spec, request, agent })
       return ok({ record, repeated: false })
     }
-    const slot = slots.acquire(starter)
+    const slot = this.#admission.slots.acquire(starter)
     const started = this.#launch(supervision, plan.value)
     if (!started.ok) {
       slot.release()
       // Nothing refused was partly done: the attempt leaves no execution behind.
-      const isWithdrawn = this.#ports.withReserve(() => store.withdraw(record.id, idempotency))
-      if (!isWithdrawn) void supervision.endUnstarted(startFailed(started.failure, redaction))
+      const isUndone =
+        !hasRun(started.failure) &&
+        this.#ports.withReserve(() => store.withdraw(record.id, idempotency))
+      if (!isUndone) void supervision.endUnstarted(startFailed(started.failure, redaction))
       return started
     }
     this.#enlist({ supervision, starter, slot, queuedStart: null })
     return ok({ record: started.value, repeated: false })
   }
 
-  /** Goes on with what the program before this one has left, in its order. */
-  adopt({ executions, queued }: HandedExecutions): void {
+  /** Takes what the program before this one has left. What cannot be taken is lost, or thrown. */
+  adopt({ executions, queued }: HandedExecutions, canGoBack: boolean): void {
     for (const handed of executions) {
       const { record, exempt } = handed
       const supervision = this.#supervision(record)
-      supervision.adopt(handed)
       const starter = { principal: record.principal, exempt }
       const slot = this.#admission.slots.acquire(starter)
       this.#enlist({ supervision, starter, slot, queuedStart: null })
+      this.#holdDescriptors(supervision)
+      try {
+        supervision.adopt(handed)
+      } catch (error) {
+        if (canGoBack) throw error
+        // Nobody can go on with it: neither this program, nor the one before it.
+        this.#ports.broke(record, error)
+        this.#ports.spawner.endUnadopted(record.id, handed.child)
+        const reason = `internal: it was not taken over: ${String(error)}`
+        void supervision.endUnstarted({ kind: "lost", reason })
+      }
     }
-    for (const { record, exempt, planned, request } of queued) {
+    for (const { record, exempt, ...waiting } of queued) {
       const supervision = this.#supervision(record)
-      this.#queue({ principal: record.principal, exempt }, { supervision, planned, request })
+      this.#queue({ principal: record.principal, exempt }, { supervision, ...waiting })
     }
-    this.#startQueued()
+  }
+
+  /** Goes on with what it has adopted: from here on only this program can. */
+  continueAdopted(executions: readonly HandedExecution[]): void {
+    for (const handed of executions) this.live.find(handed.record.id)?.continueAdopted(handed)
+    this.startQueued()
   }
 
   /** From now on nothing new starts, until it goes on here after all. */
   holdStarts(isHeld: boolean): void {
     this.#isHandingOver = isHeld
-    if (!isHeld) this.#startQueued()
+    if (!isHeld) this.startQueued()
   }
 
   async control(order: Order): Promise<Result<ControlResult, Failure>> {
     const { executionId: execution_id, type } = order
     const supervision = this.live.find(execution_id)
     if (supervision === null) return this.#notLive(execution_id, type)
-    switch (type) {
-      case "PAUSE": {
-        const paused = await supervision.steering.pause()
-        return paused.ok ? ok({ status: "paused", execution_id }) : paused
-      }
-      case "RESUME": {
-        const resumed = await supervision.steering.resume()
-        return resumed.ok ? ok({ status: "resumed", execution_id }) : resumed
-      }
-      case "CANCEL": {
-        const { stopped: processes, survivors } = await this.cancel(supervision, "client")
-        return ok({ status: "canceled", execution_id, processes, survivors })
-      }
-      case "SIGNAL": {
-        const number = this.#ports.signalNumber(order.signal ?? "")
-        if (number === null) {
-          return fail(failure("INVALID_PARAMS", `Unknown signal: ${order.signal}.`))
-        }
-        const reached = supervision.steering.signal(number)
-        return reached.ok
-          ? ok({ status: "signaled", execution_id, processes: reached.value })
-          : reached
-      }
-    }
+    const cancel = () => this.cancel(supervision, "client")
+    return carryOut(order, supervision.steering, cancel, this.#ports)
   }
 
   async input(params: Input): Promise<Result<InputResult, Failure>> {
     const supervision = this.live.find(params.executionId)
-    if (supervision === null) return this.#notLive(params.executionId, "input")
-    using held = this.#waitingInput.hold(params.data.length)
-    if (held === null) return fail(tooMuchInputWaits)
-    return await supervision.write(params.data, params.end, params.offset)
+    if (supervision !== null) return this.#inputs.write(params, supervision)
+    return this.#inputs.repeated(params) ?? this.#notLive(params.executionId, "write to")
+  }
+
+  /** To the host of an agent's session, in the name of a principal. */
+  async order(
+    { executionId, order }: Omit<KeeperParams<"order">, "origin">,
+    principal: string,
+  ): Promise<Result<Record<string, never>, Failure>> {
+    const supervision = this.live.find(executionId)
+    if (supervision === null) return this.#notLive(executionId, "give orders to")
+    return supervision.order(principal, order)
   }
 
   resize(params: KeeperParams<"resize">): Result<Record<string, never>, Failure> {
@@ -205,19 +215,7 @@ export class Keeper {
   }
 
   remove(id: ExecutionId): Result<Record<string, never>, Failure> {
-    const live = this.live.find(id)
-    if (live !== null) {
-      const { kind } = live.record.state
-      const message = `It is ${kind}: cancel it before you remove it.`
-      return fail(failure("WRONG_STATE", message, { state: kind }))
-    }
-    if (this.#ports.store.find(id) === null) return this.#notLive(id, "remove")
-    const { store, transcripts } = this.#ports
-    const isForgotten = this.#ports.withReserve(() => store.remove(id))
-    transcripts.remove(id)
-    // To forget takes room as well, and what was just removed may have been all there is.
-    if (!isForgotten && !this.#ports.withReserve(() => store.remove(id))) return diskFull
-    return ok({})
+    return removeExecution(id, this.live, this.#ports) ?? this.#notLive(id, "remove")
   }
 
   /** Ends everything with cause `shutdown`; resolves when all of it is in the journal. */
@@ -250,14 +248,11 @@ export class Keeper {
     const { starter, slot, supervision } = entry
     this.live.add(entry, () => {
       const { id } = supervision.record
+      this.#inputs.remember(supervision)
       this.disk.ended(shareOf(id, starter, supervision.transcriptFacts))
       slot.release()
-      this.#startQueued()
+      this.startQueued()
     })
-  }
-
-  #plan(request: ExecuteParams, { exempt }: Starter): Result<Plan, Failure> {
-    return planExecution(request, this.#settings.plan(), this.#ports.programs, exempt)
   }
 
   #queue(starter: Starter, waiting: QueuedStart): void {
@@ -266,27 +261,37 @@ export class Keeper {
     this.#enlist({ supervision, starter, slot, queuedStart: waiting })
   }
 
-  #startQueued(): void {
+  /** Those for whom there is room; the others when something has ended, or this is called again. */
+  startQueued(): void {
     while (!this.#isShuttingDown && !this.#isHandingOver) {
+      if (!this.#admission.machineHasRoom()) return
       const waiting = this.#admission.slots.admitNext()
       if (waiting === null) return
-      const { supervision, planned, request, starter } = waiting
-      supervision.apply({ kind: "admitted" })
-      const plan = sameAsPlanned(planned, this.#plan(request, starter)) // files had time to change
-      const started = plan.ok ? this.#launch(supervision, plan.value) : plan
+      const { supervision, planned, request, starter, agent } = waiting
+      const started = containedStart(supervision, this.#ports, () => {
+        supervision.apply({ kind: "admitted" })
+        // Files may have changed.
+        const plan = sameAsPlanned(planned, this.#planner.plan(request, starter, agent))
+        return plan.ok ? this.#launch(supervision, plan.value) : plan
+      })
       if (!started.ok)
         void supervision.endUnstarted(startFailed(started.failure, this.#ports.redaction))
     }
   }
 
-  /** Whatever goes wrong with one start is that execution's affair. */
-  #launch(supervision: Supervision, plan: Plan): Result<ExecutionRecord, Failure> {
-    try {
-      return supervision.start({ ...plan.launch, executionId: supervision.record.id })
-    } catch (error) {
-      this.#ports.broke(supervision.record, error)
-      return fail(failure("INTERNAL", `Could not start: ${String(error)}.`))
-    }
+  #launch(supervision: Supervision, plan: HostPlan): Result<ExecutionRecord, Failure> {
+    const executionId = supervision.record.id
+    const host = plan.host && { ...plan.host, executionId }
+    const started = containedStart(supervision, this.#ports, () =>
+      supervision.start({ ...plan.launch, executionId }, host),
+    )
+    if (started.ok) this.#holdDescriptors(supervision)
+    return started
+  }
+
+  #holdDescriptors(supervision: Supervision): void {
+    const held = this.#admission.descriptors.hold(descriptorsOf(supervision.record.spec))
+    void supervision.ended.then(() => held[Symbol.dispose]())
   }
 
   #notLive(id: ExecutionId, verb: string): Result<never, Failure> {

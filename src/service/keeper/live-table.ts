@@ -1,9 +1,12 @@
 import type { ExecutionId } from "../../execution/id.ts"
+import { nameOf } from "../../execution/name.ts"
+import { type ExecutionRecord, hasEnded } from "../../execution/record.ts"
 import type { ExecutionSpec } from "../../execution/spec.ts"
 import type { ExecuteParams } from "../../protocol/execute.ts"
 import type { HandedExecutions } from "../../protocol/handover.ts"
 import { type LiveShare, shareOf } from "./admission/disk-use.ts"
 import type { ExecutionSlot, Starter } from "./admission/execution-slots.ts"
+import type { AgentStart } from "./agents/agent-start.ts"
 import type { Supervision } from "./supervision/supervision.ts"
 
 /** What a queued execution will start with; `planned` is unredacted, unlike what is recorded. */
@@ -11,6 +14,7 @@ export type QueuedStart = {
   supervision: Supervision
   planned: ExecutionSpec
   request: ExecuteParams
+  agent: AgentStart | null
 }
 
 export type LiveEntry = {
@@ -35,6 +39,16 @@ export class LiveTable {
 
   entry(id: ExecutionId): LiveEntry | null {
     return this.#entries.get(id) ?? null
+  }
+
+  /** The one that this principal calls so. Only the live are looked through: they are few. */
+  named(name: string, principal: string): ExecutionRecord | null {
+    for (const { supervision } of this.#entries.values()) {
+      const { record } = supervision
+      const isNamedSo = nameOf(record.spec.labels) === name && record.principal === principal
+      if (isNamedSo && !hasEnded(record)) return record
+    }
+    return null
   }
 
   /** A snapshot: executions may come and go while it is gone through. */
@@ -77,12 +91,13 @@ export class LiveTable {
   /** What that program goes on with; null as long as something else has to happen first. */
   handOver(): HandedExecutions | null {
     const handedOver: HandedExecutions = { executions: [], queued: [] }
-    for (const { supervision, starter, queuedStart: waiting } of this.#entries.values()) {
+    for (const { supervision, starter, slot, queuedStart: waiting } of this.#entries.values()) {
       const { exempt } = starter
       const { record } = supervision
       if (record.state.kind === "queued" && waiting !== null) {
-        const { planned, request } = waiting
-        handedOver.queued.push({ record, exempt, planned, request })
+        if (!slot.isWaiting()) return null // it was canceled, and the journal may have its end
+        const { planned, request, agent } = waiting
+        handedOver.queued.push({ record, exempt, planned, request, agent })
         continue
       }
       const handed = supervision.handOver()

@@ -31,6 +31,12 @@ export interface Clock {
   after(delayMs: number, run: () => void): Disposable
 }
 
+/** The file descriptors of this process. */
+export interface Descriptors {
+  readonly limit: number
+  open(): number
+}
+
 // --- processes ---------------------------------------------------------------------------------
 
 export type Launch = {
@@ -49,18 +55,28 @@ export type Launch = {
   /** Whom it runs as; null is the service's own user. */
   user: RunAs | null
   limitsHeldBy: LimitsHeldBy
+  /** Whether it is the host of an agent: on sockets, with a descriptor for its status. */
+  isAgentHost?: boolean
 }
 
 export type SpawnFailure = { errno: string; message: string }
+
+/** `hasRun`: it began, but nobody could have looked after it, so it was ended at once. */
+export type StartFailure = SpawnFailure & { hasRun: boolean }
 
 /** Its exit, where that has been taken from the kernel already. */
 export type AdoptedFacts = { terminal: TerminalSize | null; exit: Exit | null }
 
 export interface Spawner {
   readonly containment: ContainmentMode
-  spawn(launch: Launch): Result<Child, SpawnFailure>
-  /** Goes on with a child that the program before this one has started. */
+  spawn(launch: Launch): Result<Child, StartFailure>
+  /**
+   * A child that the program before this one has started. Nothing is read or written yet, and its
+   * descriptors stay open: that program may have to go on with it.
+   */
   adopt(id: ExecutionId, child: HandedChild, known: AdoptedFacts): Child
+  /** Ends such a child, when nobody can go on with it. */
+  endUnadopted(id: ExecutionId, child: HandedChild): void
 }
 
 /** What was ended of a tree whose keeper had died. */
@@ -72,7 +88,7 @@ export interface Programs {
   /** Finds what would be executed: a path as it stands, a bare name along PATH. */
   locate(name: string, path: string, cwd: string): Result<Program, SpawnFailure>
   /** Every file that starting it loads by name; the failure says why that cannot be told. */
-  filesOf(program: Program, path: string): Result<ProgramFiles, string>
+  filesOf(program: Program, path: string): Result<ProgramFiles, SpawnFailure>
   /** Where a path really leads, if a child can be started there. */
   directory(path: string): Result<string, SpawnFailure>
 }
@@ -83,6 +99,8 @@ export interface Child {
   /** A terminal has one output, `stdout`. */
   readonly outputs: ReadonlyArray<{ stream: StreamName; output: ChildOutput }>
   readonly input: ChildInput | null
+  /** Where the host of an agent tells how it stands; null for every other child. */
+  readonly status: ChildOutput | null
   readonly tree: ProcessTree
   resize(size: TerminalSize): void
   use(): ResourceUse
@@ -237,6 +255,8 @@ export interface Journal {
   withdraw(id: ExecutionId, idempotency: IdempotencyEntry | null): void
   /** Records and keys past their time; answers how many went. */
   expire(before: { recordsEndedBefore: Date; keysBefore: Date }): number
+  /** Everything written so far survives a loss of power, not only the death of this process. */
+  sync(): Promise<void>
 }
 
 export interface ReceiptSigner {

@@ -1,8 +1,10 @@
 import { dlopen, FFIType, ptr, read } from "bun:ffi"
+import { closeSync } from "node:fs"
 import { getSystemErrorMap } from "node:util"
 import type { TerminalSize } from "../../execution/spec.ts"
+import { isShortage } from "../../lib/exhaustion.ts"
 
-const { i32, i64, u64, ptr: pointer } = FFIType
+const { i32, u32, i64, u64, ptr: pointer } = FFIType
 
 const { symbols } = dlopen("libc.so.6", {
   pipe2: { args: [pointer, i32], returns: i32 },
@@ -14,9 +16,13 @@ const { symbols } = dlopen("libc.so.6", {
   ioctl: { args: [i32, u64, pointer], returns: i32 },
   syscall: { args: [i64, i64, i64, i64, i64], returns: i64 },
   socket: { args: [i32, i32, i32], returns: i32 },
+  socketpair: { args: [i32, i32, i32, pointer], returns: i32 },
   send: { args: [i32, pointer, u64, i32], returns: i64 },
+  connect: { args: [i32, pointer, u32], returns: i32 },
+  getsockopt: { args: [i32, i32, i32, pointer, pointer], returns: i32 },
   recv: { args: [i32, pointer, u64, i32], returns: i64 },
   prlimit: { args: [i32, i32, pointer, pointer], returns: i32 },
+  epoll_ctl: { args: [i32, i32, i32, pointer], returns: i32 },
   __errno_location: { args: [], returns: pointer },
 })
 
@@ -31,14 +37,22 @@ const LOCK_EX = 2
 const LOCK_NB = 4
 const WNOHANG = 1
 const PR_SET_CHILD_SUBREAPER = 36
+const PR_SET_PTRACER = 0x59616d61
 // The same numbers on every architecture: both calls are newer than the unified table.
 const SYS_pidfd_send_signal = 424
 const SYS_pidfd_open = 434
+const AF_UNIX = 1
 const AF_NETLINK = 16
+const SOCK_STREAM = 1
+const SOCK_NONBLOCK = 0o4000
+const SOL_SOCKET = 1
+const SO_PEERCRED = 17
 const SOCK_RAW = 3
 const SOCK_CLOEXEC = 0o2000000
 const NETLINK_SOCK_DIAG = 4
 const MSG_DONTWAIT = 0x40
+const EPOLL_CTL_MOD = 3
+const SO_ACCEPTCONN = 30
 
 // The same numbers on x86-64 and arm64.
 const RLIMIT_CORE = 4
@@ -52,6 +66,14 @@ export type Pipe = { readFd: number; writeFd: number }
 export function makePipe(): Pipe {
   const fds = new Int32Array(2)
   if (symbols.pipe2(ptr(fds), O_CLOEXEC) !== 0) throw systemError("pipe2")
+  return { readFd: fds[0] ?? -1, writeFd: fds[1] ?? -1 }
+}
+
+/** Two ends of a stream that no process can open again by its name in /proc. */
+export function makeSocketPair(): Pipe {
+  const fds = new Int32Array(2)
+  const type = SOCK_STREAM | SOCK_CLOEXEC
+  if (symbols.socketpair(AF_UNIX, type, 0, ptr(fds)) !== 0) throw systemError("socketpair")
   return { readFd: fds[0] ?? -1, writeFd: fds[1] ?? -1 }
 }
 
@@ -100,6 +122,14 @@ export function becomeSubreaper(): void {
   if (symbols.prctl(PR_SET_CHILD_SUBREAPER, 1n, 0n, 0n, 0n) !== 0) throw systemError("prctl")
 }
 
+/**
+ * Lets a child watch this process, where processes otherwise may watch only what they have started
+ * (Yama); elsewhere this means nothing.
+ */
+export function allowTracingBy(pid: number): void {
+  symbols.prctl(PR_SET_PTRACER, BigInt(pid), 0n, 0n, 0n)
+}
+
 /** How a child ended, as the kernel tells it, and the processor time that its tree took. */
 export type Waited = { status: number; cpuUserMs: number; cpuSystemMs: number }
 
@@ -118,11 +148,36 @@ export function reap(pid: number): Waited | null {
 /** A handle that goes on meaning the same process; null when there is none (any more). */
 export function openPidfd(pid: number): number | null {
   const fd = Number(symbols.syscall(SYS_pidfd_open, pid, 0, 0, 0))
-  return fd >= 0 ? fd : null
+  if (fd >= 0) return fd
+  const error = systemError("pidfd_open")
+  // A process that could not be looked at is not gone: whoever signals it must know.
+  if (isShortage(error)) throw error
+  return null
 }
 
 export function signalPidfd(pidfd: number, signal: number): boolean {
   return Number(symbols.syscall(SYS_pidfd_send_signal, pidfd, signal, 0, 0)) === 0
+}
+
+/**
+ * Which user listens at a unix socket: the kernel noted it when that process began to listen. Sends
+ * nothing. Throws when nobody listens there, and EAGAIN when too many wait to be let in.
+ */
+export function listenerUid(path: string): number {
+  const fd = symbols.socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
+  if (fd < 0) throw systemError("socket")
+  try {
+    const name = Buffer.from(`\0\0${path}\0`)
+    name.writeUInt16LE(AF_UNIX)
+    if (symbols.connect(fd, ptr(name), name.length) !== 0) throw systemError("connect")
+    const credentials = new Int32Array(3) // struct ucred: pid, uid, gid
+    const length = new Uint32Array([credentials.byteLength])
+    const asked = symbols.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ptr(credentials), ptr(length))
+    if (asked !== 0) throw systemError("getsockopt")
+    return new Uint32Array(credentials.buffer)[1] ?? 0
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** A socket to ask the kernel about other sockets; null where that is not offered. */
@@ -138,6 +193,28 @@ export function askKernel(fd: number, question: Uint8Array, answer: Uint8Array):
   return length >= 0 ? length : null
 }
 
+/** Whether a descriptor is a socket that waits for connections. */
+export function isListening(fd: number): boolean {
+  const value = new Int32Array(1)
+  const length = new Int32Array([value.byteLength])
+  const isAnswered =
+    symbols.getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, ptr(value), ptr(length)) === 0
+  return isAnswered && value[0] === 1
+}
+
+/** What an event loop is told of one of its descriptors; `data` is how it knows that one again. */
+export type Watched = { epollFd: number; fd: number; events: number; data: bigint }
+
+export function changeWatched({ epollFd, fd, events, data }: Watched): void {
+  const isPacked = process.arch === "x64"
+  const event = new DataView(new ArrayBuffer(isPacked ? 12 : 16))
+  event.setUint32(0, events, true)
+  event.setBigUint64(isPacked ? 4 : 8, data, true)
+  if (symbols.epoll_ctl(epollFd, EPOLL_CTL_MOD, fd, ptr(event.buffer)) !== 0) {
+    throw systemError("epoll_ctl")
+  }
+}
+
 /** A limit beyond all others is 2⁶⁴−1. */
 export type Rlimit = { soft: bigint; hard: bigint }
 
@@ -148,8 +225,21 @@ export function getRlimit(pid: number, resource: number): Rlimit | null {
   return { soft: now[0] ?? 0n, hard: now[1] ?? 0n }
 }
 
+/** As numbers for people; null where there is no limit, or none that can be read. */
+export function processLimit(
+  pid: number,
+  resource: number,
+): { limit: number | null; maximum: number | null } {
+  const { soft, hard } = getRlimit(pid, resource) ?? { soft: infinity, hard: infinity }
+  const numberOf = (value: bigint) => (value === infinity ? null : Number(value))
+  return { limit: numberOf(soft), maximum: numberOf(hard) }
+}
+
+/** RLIM_INFINITY */
+const infinity = 2n ** 64n - 1n
+
 /** False when there is no such process, or it may not be limited by us. */
-function setRlimit(pid: number, resource: number, { soft, hard }: Rlimit): boolean {
+export function setRlimit(pid: number, resource: number, { soft, hard }: Rlimit): boolean {
   const wanted = new BigUint64Array([soft, hard])
   return symbols.prlimit(pid, resource, ptr(wanted), null) === 0
 }

@@ -30,6 +30,12 @@ export function notifySystemd(socketPath: string, state: ServiceState): boolean 
   }
 }
 
+/** Whether a service manager has started this process, and not only somebody above it. */
+export function isUnderManager(env: Readonly<Record<string, string | undefined>>): boolean {
+  const isTold = (env["NOTIFY_SOCKET"] ?? "") !== ""
+  return isTold || env["SYSTEMD_EXEC_PID"] === String(process.pid)
+}
+
 /** A sockaddr_un: the family in two bytes, then the path; with `@` it is an abstract name. */
 function addressOf(socketPath: string): Uint8Array | null {
   if (!/^[/@]./.test(socketPath)) return null

@@ -34,6 +34,13 @@ export function readStat(pid: number): ProcessStat | null {
   }
 }
 
+/** Of a child just started: Bun has not waited for it, so even one that has died can be read. */
+export function identify(pid: number): ProcessIdentity {
+  const stat = readStat(pid)
+  if (stat === null) throw new Error(`/proc/${pid}/stat is not there for a child just started`)
+  return { pid, startTicks: stat.startTicks }
+}
+
 export function isAlive(stat: ProcessStat | null): stat is ProcessStat {
   if (stat === null || stat.state === "X") return false
   // A process whose first thread has ended looks like a zombie while its other threads go on.
@@ -70,6 +77,21 @@ export function commandLine(pid: number): string {
 export function residentBytes(pid: number): number | null {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProcFile(`/proc/${pid}/status`) ?? "")?.[1]
   return kibibytes === undefined ? null : Number(kibibytes) * 1024
+}
+
+/** As whom a process acts; null when it is gone. */
+export function userOf(pid: number): number | null {
+  const uid = /^Uid:\s+\d+\s+(\d+)/m.exec(readProcFile(`/proc/${pid}/status`) ?? "")?.[1]
+  return uid === undefined ? null : Number(uid)
+}
+
+/**
+ * Whether a process holds an exclusive `flock` on a file of that inode number. The device is not
+ * compared: some file systems tell another one here than `stat` does.
+ */
+export function holdsFlock(pid: number, inode: number): boolean {
+  const held = new RegExp(`FLOCK +ADVISORY +WRITE +${pid} +[0-9a-f]+:[0-9a-f]+:${inode} `, "m")
+  return held.test(readProcFile("/proc/locks") ?? "")
 }
 
 /** How a process that outlived its end is named. */

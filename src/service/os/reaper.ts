@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
+import { isShortage } from "../../lib/exhaustion.ts"
 import { becomeSubreaper, reap, type Waited } from "./libc.ts"
 import { allPids, readStat } from "./proc.ts"
 
@@ -20,12 +21,20 @@ export class Reaper implements Disposable {
     this.#soon()
   }
   #pending: Timer | null = null
+  #isWaiting: boolean
 
-  constructor() {
+  /** `when told`: until `begin`, nobody is waited for, and so every end stays to be learnt. */
+  constructor(begins: "at once" | "when told" = "at once") {
+    this.#isWaiting = begins === "at once"
     becomeSubreaper()
     // Comes late and merged, so it only hints that it is time to look.
     process.on("SIGCHLD", this.#hint)
-    this.#safetyNet = setInterval(() => this.reapOrphans(), safetyNetMs)
+    this.#safetyNet = setInterval(() => this.#look(), safetyNetMs)
+  }
+
+  begin(): void {
+    this.#isWaiting = true
+    this.#soon()
   }
 
   /** Must be called in the turn of the event loop in which the child was spawned. */
@@ -47,11 +56,22 @@ export class Reaper implements Disposable {
   readonly isOwnChild = (pid: number): boolean => this.#own.has(pid)
 
   reapOrphans(): void {
+    if (!this.#isWaiting) return
     this.#lookAfterAdopted()
     for (const pid of childPids()) if (!this.#own.has(pid)) reap(pid)
   }
 
+  /** Zombies can wait: what could not be looked at now is looked at by the safety net. */
+  #look(): void {
+    try {
+      this.reapOrphans()
+    } catch (error) {
+      if (!isShortage(error)) throw error
+    }
+  }
+
   #lookAfterAdopted(): void {
+    if (!this.#isWaiting) return
     for (const [pid, tell] of this.#awaited) {
       const how = reap(pid)
       if (how === null) continue
@@ -70,7 +90,7 @@ export class Reaper implements Disposable {
   #soon(): void {
     this.#pending ??= setTimeout(() => {
       this.#pending = null
-      this.reapOrphans()
+      this.#look()
     }, hintDelayMs)
   }
 }

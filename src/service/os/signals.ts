@@ -20,6 +20,7 @@ export function signalName(number: number): string {
   return `SIG${number}`
 }
 
+export const SIGTERM = constants.signals.SIGTERM
 export const SIGKILL = constants.signals.SIGKILL
 export const SIGSTOP = constants.signals.SIGSTOP
 export const SIGCONT = constants.signals.SIGCONT

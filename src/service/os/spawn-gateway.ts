@@ -1,6 +1,6 @@
-import { statSync } from "node:fs"
 import { isErrno } from "../../lib/errno.ts"
 import type { StartGateway } from "../keeper/ports.ts"
+import { thisProgram } from "./own-program.ts"
 import type { Reaper } from "./reaper.ts"
 
 type LineSink = { write(piece: Uint8Array): void; end(): void }
@@ -40,17 +40,6 @@ export function spawnGateway(
       }),
     }
   }
-}
-
-/**
- * How to start this very program. By now another one may lie under its name, waiting for an
- * upgrade: it would not understand this keeper.
- */
-function thisProgram([path = "", ...rest]: readonly string[]): string[] {
-  const own = statSync("/proc/self/exe")
-  const named = statSync(path, { throwIfNoEntry: false })
-  const isSame = named !== undefined && named.ino === own.ino && named.dev === own.dev
-  return [isSame ? path : "/proc/self/exe", ...rest]
 }
 
 async function relay(output: ReadableStream<Uint8Array>, lines: LineSink): Promise<void> {

@@ -1,4 +1,5 @@
 import type { HandedRedactor } from "../../execution/handover.ts"
+import { countText } from "../../lib/count-text.ts"
 import { parsePattern } from "../../lib/pattern/parse-pattern.ts"
 import { matchesNothing, type PatternTree, sizeOf } from "../../lib/pattern/pattern-tree.ts"
 import { buildAutomaton, type PositionAutomaton } from "../../lib/pattern/position-automaton.ts"
@@ -154,7 +155,7 @@ export function readPatternFile(text: string): Result<Redaction | null, string[]
     .slice(0, mostTold)
     .map(({ pattern, why }) => `line ${lines[pattern]?.number ?? 0}: ${why}`)
   const untold = redaction.failure.length - told.length
-  return fail(untold === 0 ? told : [...told, `and ${untold} more lines`])
+  return fail(untold === 0 ? told : [...told, `and ${countText(untold, "more line")}`])
 }
 
 /** Only with spaces around its `=` is it a name: `password=\S+` is a pattern as it stands. */

@@ -1,21 +1,29 @@
 import {
-  chmodSync,
-  chownSync,
   closeSync,
   ftruncateSync,
+  lstatSync,
   mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
   statfsSync,
-  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs"
-import { dirname } from "node:path"
 import { isErrno, messageOf } from "../../lib/errno.ts"
+import {
+  checkOwnedDirectory,
+  checkOwnedFile,
+  closeToOthers,
+  createOwned,
+  openOrCreateOwned,
+  openOwned,
+  pinOwnedSocket,
+  readOwned,
+  removeOwned,
+} from "../../lib/owned-file.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
-import { type StatePaths, statePathsIn } from "./state-paths.ts"
+import { isFileTrouble, UntrustedFileError } from "../../lib/untrusted-file.ts"
+import { makeOwnDirectory } from "./locate-state-directory.ts"
+import type { LockText } from "./lock-text.ts"
+import { type StatePaths, stateEntriesOf, statePathsIn } from "./state-paths.ts"
 import { migrateState } from "./state-schema.ts"
 
 export type StateDirectory = Disposable & {
@@ -26,6 +34,8 @@ export type StateDirectory = Disposable & {
   freeBytes(): number
   /** Of the disk that the directory is on. */
   space(): { freeBytes: number; sizeBytes: number }
+  /** Infinite where the file system has no fixed number of them. */
+  freeInodes(): number
   /** Gives the space held in reserve back, so that what must be written can be. */
   dropBallast(): void
   /** Takes it again once there is plenty. */
@@ -34,21 +44,28 @@ export type StateDirectory = Disposable & {
   retakeBallast(): void
 }
 
-/** Opens the directory for this process alone. The failure is a sentence for whoever started it. */
+/**
+ * Opens the directory, which must be this user's own, for this process alone. The failure is a
+ * sentence for whoever started it.
+ */
 export function openStateDirectory(
-  path: string,
-  owner: { pid: number; startTicks: number; version: string; startedAt: string },
+  given: string,
+  owner: Omit<LockText, "upgrades">,
   ballastBytes: number,
   tryLock: (fd: number) => boolean,
   handedLockFd: number | null,
 ): Result<StateDirectory, string> {
+  const own = makeOwnDirectory(given)
+  if (!own.ok) return own
+  const path = own.value
   const paths = statePathsIn(path)
   let lockFd: number
   try {
-    mkdirSync(paths.transcripts, { recursive: true, mode: 0o700 })
-    chmodSync(path, 0o700)
-    lockFd = handedLockFd ?? openSync(paths.lock, "a+", 0o600)
+    closeToOthers(path)
+    makeAndCheckEntries(paths)
+    lockFd = handedLockFd ?? openOrCreateOwned(paths.lock, "append").fd
   } catch (error) {
+    if (error instanceof UntrustedFileError) return fail(error.message)
     const why = messageOf(error)
     return fail(
       `The state directory ${path} cannot be used: ${why}. ` +
@@ -74,10 +91,12 @@ export function openStateDirectory(
       return migrated
     }
     ftruncateSync(lockFd, 0)
-    writeSync(lockFd, JSON.stringify({ ...owner, upgrades: true }))
+    const text: LockText = { ...owner, upgrades: true }
+    writeSync(lockFd, JSON.stringify(text))
     directory.restoreBallast()
   } catch (error) {
     giveUp()
+    if (error instanceof UntrustedFileError) return fail(error.message)
     const why = messageOf(error)
     return fail(`The state directory ${path} cannot be written: ${why}.`)
   }
@@ -91,20 +110,25 @@ function lockedDirectory(paths: StatePaths, lockFd: number, ballastBytes: number
     return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
   }
   const freeBytes = () => space().freeBytes
+  const freeInodes = () => {
+    const { files, ffree } = statfsSync(path)
+    return files === 0 ? Infinity : ffree
+  }
   return {
     path,
     paths,
     lockFd,
     freeBytes,
     space,
-    dropBallast: () => rmSync(ballast, { force: true }),
+    freeInodes,
+    dropBallast: () => removeOwned(ballast),
     restoreBallast() {
       if (freeBytes() >= ballastBytes * 2) holdBallast(ballast, ballastBytes)
     },
     retakeBallast: () => holdBallast(ballast, Math.min(ballastBytes, freeBytes())),
     [Symbol.dispose]() {
       // The socket's file is the gateway's; should that have been killed, it is ours to tidy.
-      rmSync(socket, { force: true })
+      removeOwned(socket)
       // The lock's file stays: whoever waits for it may have it open already.
       ftruncateSync(lockFd, 0)
       closeSync(lockFd)
@@ -112,29 +136,60 @@ function lockedDirectory(paths: StatePaths, lockFd: number, ballastBytes: number
   }
 }
 
+/** Why a directory that is in use could not be opened anew; null where it could. */
+export function entryProblem(paths: StatePaths): string | null {
+  try {
+    makeAndCheckEntries(paths)
+    return null
+  } catch (error) {
+    if (!isFileTrouble(error)) throw error
+    return messageOf(error)
+  }
+}
+
+/** Whatever stands where something of ours belongs is found now, and not when it is needed. */
+function makeAndCheckEntries(paths: StatePaths): void {
+  const { directories, files, sockets } = stateEntriesOf(paths)
+  for (const path of directories) makeDirectory(path)
+  for (const path of files) checkOwnedFile(path)
+  for (const path of sockets) if (isAnythingAt(path)) pinOwnedSocket(path)[Symbol.dispose]()
+}
+
+function isAnythingAt(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!isErrno(error, "EEXIST")) throw error
+  }
+  checkOwnedDirectory(path)
+}
+
 function holdBallast(path: string, bytes: number): void {
-  const held = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  if (held >= bytes) return
+  if (heldBytes(path) >= bytes) return
+  removeOwned(path)
+  using file = createOwned(path)
   try {
     // Zeros that are written hold the space; a hole would not.
-    writeFileSync(path, new Uint8Array(bytes), { mode: 0o600 })
+    writeFileSync(file.fd, new Uint8Array(bytes))
   } catch (error) {
     if (!isErrno(error, "ENOSPC", "EDQUOT")) throw error // somebody else took it: held is held
   }
 }
 
-function holder(lockPath: string): string {
-  try {
-    const pid = /"pid":(\d+)/.exec(readFileSync(lockPath, "utf8"))?.[1]
-    return pid === undefined ? "" : ` (pid ${pid})`
-  } catch {
-    return "" // it ended this very moment: trying again is all there is to say
-  }
+function heldBytes(path: string): number {
+  if (!checkOwnedFile(path)) return 0
+  using file = openOwned(path, "read")
+  return file.stat.size
 }
 
-/** What root writes into somebody's folder is theirs to read, and to remove. */
-export function giveToOwnerOfFolder(path: string): void {
-  if (process.getuid?.() !== 0) return
-  const { uid, gid } = statSync(dirname(path))
-  if (uid !== 0) chownSync(path, uid, gid)
+const mostLockBytes = 64 * 1024
+
+function holder(lockPath: string): string {
+  const text = readOwned(lockPath, mostLockBytes)?.toString("utf8") ?? ""
+  const pid = /"pid":(\d+)/.exec(text)?.[1]
+  return pid === undefined ? "" : ` (pid ${pid})`
 }

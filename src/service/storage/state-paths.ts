@@ -17,11 +17,29 @@ export function statePathsIn(directory: string) {
     socket: at("gateway.sock"),
     tokens: at("tokens.json"),
     tokensLock: at("tokens.lock"),
+    madeToken: at("made-token"),
     ballast: at("ballast"),
     upgradeRequest: at("upgrade-request.json"),
     upgradeReport: at("upgrade-report.json"),
     upgradeLock: at("upgrade.lock"),
     log: at("service.log"),
     startLock: at("start.lock"),
+  }
+}
+
+export type StateEntries = { files: string[]; directories: string[]; sockets: string[] }
+
+/** The same by kind, with what is written beside some of them: drafts, and what SQLite adds. */
+export function stateEntriesOf(paths: StatePaths): StateEntries {
+  const { directory: _, transcripts, audit, socket, journal, ...rest } = paths
+  const files = Object.values(rest)
+  return {
+    files: [
+      ...files,
+      ...files.map((path) => `${path}.new`),
+      ...["", "-wal", "-shm", "-journal"].map((suffix) => `${journal}${suffix}`),
+    ],
+    directories: [transcripts, audit],
+    sockets: [socket],
   }
 }

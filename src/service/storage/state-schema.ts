@@ -1,7 +1,9 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { z } from "zod"
-import { isErrno } from "../../lib/errno.ts"
+import { readOwned, replaceOwned } from "../../lib/owned-file.ts"
+import { tryParseJson } from "../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
+import { UntrustedFileError } from "../../lib/untrusted-file.ts"
 import { statePathsIn } from "./state-paths.ts"
 
 /**
@@ -41,19 +43,21 @@ export function migrateState(directory: string, version: string): Result<null, s
   if (found.value < stateSchema) {
     const path = statePathsIn(directory).schema
     const text = JSON.stringify({ schema: stateSchema, written_by: version })
-    writeFileSync(`${path}.new`, text, { mode: 0o600 })
-    renameSync(`${path}.new`, path)
+    replaceOwned(path, (file) => writeFileSync(file, text), { durable: false })
   }
   return ok(null)
 }
 
+const mostBytes = 64 * 1024
+
 function readSchema(path: string): Result<z.infer<typeof Schema>, string> {
   try {
-    const read = Schema.safeParse(JSON.parse(readFileSync(path, "utf8")))
+    const bytes = readOwned(path, mostBytes)
+    if (bytes === null) return ok({ schema: 0, written_by: "an earlier version" })
+    const read = Schema.safeParse(tryParseJson(bytes.toString("utf8")))
     return read.success ? ok(read.data) : fail(unreadable(path))
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return ok({ schema: 0, written_by: "an earlier version" })
-    if (error instanceof SyntaxError) return fail(unreadable(path))
+    if (error instanceof UntrustedFileError) return fail(error.message)
     throw error
   }
 }

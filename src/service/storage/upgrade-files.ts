@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import type { z } from "zod"
-import { errnoOf } from "../../lib/errno.ts"
+import { checkOwnedFile, readOwned, removeOwned, replaceOwned } from "../../lib/owned-file.ts"
+import { tryParseJson } from "../../lib/parse-json.ts"
+import { isFileTrouble } from "../../lib/untrusted-file.ts"
 import { UpgradeReport, UpgradeRequest } from "../../protocol/upgrade.ts"
-import { giveToOwnerOfFolder } from "./state-directory.ts"
 import { statePathsIn } from "./state-paths.ts"
 
 /** The two files by which an upgrade is asked for and followed; only their owner reads them. */
@@ -16,25 +17,37 @@ export class UpgradeFiles {
     this.#reportPath = upgradeReport
   }
 
-  /** Whether it could be asked. */
-  ask(request: UpgradeRequest): boolean {
+  /** Throws what keeps it from being asked. */
+  ask(request: UpgradeRequest): void {
     replaceFile(this.#requestPath, request)
-    return this.isAsked
   }
 
   get isAsked(): boolean {
-    return existsSync(this.#requestPath)
+    return checkOwnedFile(this.#requestPath)
   }
 
-  /** What was asked; once answered it is gone. Null when nothing was, or nothing readable. */
+  /**
+   * What was asked; once answered it is gone. Null when nothing was, or nothing that can be read or
+   * trusted: a service goes on with what it runs, whatever lies in its directory.
+   */
   takeRequest(): UpgradeRequest | null {
-    const request = readFile(this.#requestPath, UpgradeRequest)
-    rmSync(this.#requestPath, { force: true })
-    return request
+    try {
+      const request = readFile(this.#requestPath, UpgradeRequest)
+      removeOwned(this.#requestPath)
+      return request
+    } catch (error) {
+      if (!isFileTrouble(error)) throw error
+      return null
+    }
   }
 
+  /** A service must not fail because it cannot tell; its log says what this would have. */
   report(report: UpgradeReport): void {
-    replaceFile(this.#reportPath, report)
+    try {
+      replaceFile(this.#reportPath, report)
+    } catch (error) {
+      if (!isFileTrouble(error)) throw error
+    }
   }
 
   /** The last word on an attempt; null when there is none yet. */
@@ -45,21 +58,12 @@ export class UpgradeFiles {
 }
 
 function replaceFile(path: string, value: UpgradeRequest | UpgradeReport): void {
-  try {
-    writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 })
-    giveToOwnerOfFolder(`${path}.new`)
-    renameSync(`${path}.new`, path)
-  } catch (error) {
-    // A service must not fail because it cannot tell; its log says what this would have.
-    if (errnoOf(error) === null) throw error
-  }
+  replaceOwned(path, (file) => writeFileSync(file, JSON.stringify(value)), { durable: false })
 }
 
+const mostBytes = 1024 * 1024
+
 function readFile<Value>(path: string, schema: z.ZodType<Value>): Value | null {
-  try {
-    return schema.safeParse(JSON.parse(readFileSync(path, "utf8"))).data ?? null
-  } catch (error) {
-    if (error instanceof SyntaxError || errnoOf(error) !== null) return null
-    throw error
-  }
+  const text = readOwned(path, mostBytes)?.toString("utf8") ?? ""
+  return schema.safeParse(tryParseJson(text)).data ?? null
 }

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import { dirname } from "node:path"
 import { auditCommand } from "../../../src/cli/commands/audit.ts"
 import { BrokenPipeError } from "../../../src/cli/context.ts"
+import { type Text, terminalText } from "../../../src/cli/terminal/terminal-text.ts"
 import { attempt, WrittenTrail } from "../../service/audit/written-trail.ts"
 import { fakeContext, fakeOutput } from "../fake-context.ts"
 
@@ -13,12 +14,12 @@ test("audit --follow shows what is written while it shows the rest, once", async
   let written = 0
   const stdout = {
     ...output,
-    async write(text: string | Uint8Array) {
+    async write(text: Text) {
       await output.write(text)
       written += 1
       if (written === 1) trail.note(3)
       if (written === before) trail.audit.note(attempt({ method: "the-last" }))
-      if (String(text).includes("the-last")) throw new BrokenPipeError("has seen enough")
+      if (terminalText(text).includes("the-last")) throw new BrokenPipeError("has seen enough")
     },
   }
   const argv = ["--all", "--follow", "--json", "--state-dir", dirname(trail.directory)]

@@ -21,13 +21,19 @@ describe("the name of a command", () => {
 
     expect(lines).toContain("ps\tlist executions")
     expect(lines.filter((line) => line.startsWith("mcp\t"))).toHaveLength(1)
-    expect(lines).toContain("token\tcreate, new, list, revoke")
+    expect(lines).toContain("token\tcreate, new, show, list, revoke")
     expect(lines).toContain("help\tshow the help of a command")
   })
 
   test("may have two words, after `help` too", async () => {
-    expect(await valuesFor("token", "")).toEqual(["create", "new", "list", "revoke"])
-    expect(await valuesFor("help", "token", "")).toEqual(["create", "new", "list", "revoke"])
+    expect(await valuesFor("token", "")).toEqual(["create", "new", "show", "list", "revoke"])
+    expect(await valuesFor("help", "token", "")).toEqual([
+      "create",
+      "new",
+      "show",
+      "list",
+      "revoke",
+    ])
     expect(await valuesFor("help", "")).toContain("run")
     expect(await valuesFor("help", "run", "")).toEqual([])
   })

@@ -33,7 +33,7 @@ describe("the address of the service", () => {
     ["https://host/behind/ws", "wss://host/behind/ws"],
   ])("%s is %s", (given, url) => {
     const tls = url.startsWith("wss:") ? ({ rejectUnauthorized: true } as const) : {}
-    const remote = { kind: "remote", url, token: null, tls } as const
+    const remote = { kind: "remote", url, token: null, tls, context: null } as const
     expect(addressOf({ env: {}, home }, { url: given })).toEqual(remote)
     expect(addressOf({ env: { CC_EXECUTOR_URL: given }, home }, {})).toEqual(remote)
   })

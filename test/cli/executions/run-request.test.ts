@@ -99,7 +99,8 @@ describe("standard input of a run", () => {
     [[], "terminal", "none", "closed"],
     [["-i"], "terminal", "stream", "pipe"],
     [["-t"], "terminal", "keys", undefined],
-    [["-d"], "stream", "none", "closed"],
+    [["-d"], "stream", "stream", "pipe"],
+    [["-d"], "terminal", "none", "closed"],
     [["-d", "-i"], "nothing", "none", "pipe"],
   ] as const)("%j with %s is passed on as %s", (flags, kind, passed, stdin) => {
     const argv = [...flags, "cat"]

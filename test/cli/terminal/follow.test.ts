@@ -1,12 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import { type FollowOptions, follow } from "../../../src/cli/terminal/follow.ts"
-import { InputError } from "../../../src/client/client-error.ts"
+import { CallError } from "../../../src/client/client-error.ts"
+import { failure } from "../../../src/protocol/failure.ts"
 import { fakeContext, fakeInput, fakeOutput } from "../fake-context.ts"
 import { FakeExecution, output } from "../fake-execution.ts"
 
 const piped: FollowOptions = {
   input: "none",
-  hasTerminal: false,
+  terminal: "none",
+  detachKeys: Buffer.from("\x1d\x1d"),
   mayCancel: true,
   onBrokenPipe: "cancel",
   earlier: [],
@@ -52,7 +54,7 @@ describe("following an execution", () => {
   test("does not mind a command that closes its input", async () => {
     const context = fakeContext({ stdin: fakeInput("stream", ["one", "two"]) })
     const execution = new FakeExecution()
-    execution.taking = () => Promise.reject(new InputError("closed", 0))
+    execution.taking = () => Promise.reject(new CallError(failure("WRONG_STATE", "It is closed.")))
 
     const followed = follow(context, execution, { ...piped, input: "stream" })
     await until(() => execution.asked.length > 0)
@@ -61,6 +63,17 @@ describe("following an execution", () => {
     expect(await followed).toBe(0)
     expect(execution.asked).toEqual(["write one"])
     expect(context.stderr.text()).toBe("")
+  })
+
+  test("fails when what is piped in is refused for another reason", async () => {
+    const context = fakeContext({ stdin: fakeInput("stream", ["one", "two"]) })
+    const execution = new FakeExecution()
+    execution.taking = () => Promise.reject(new CallError(failure("FORBIDDEN", "Only to read.")))
+
+    const followed = follow(context, execution, { ...piped, input: "stream" })
+
+    expect(followed).rejects.toThrow("Only to read.")
+    await followed.catch(() => undefined)
   })
 
   test("ends although the command never read its input", async () => {
@@ -130,10 +143,52 @@ describe("leaving an execution", () => {
 })
 
 describe("following on a terminal", () => {
-  const options: FollowOptions = { ...piped, input: "keys", hasTerminal: true }
+  const options: FollowOptions = { ...piped, input: "keys", terminal: "steered" }
+
+  test("can be left though the command reads nothing, and says what it may not get", async () => {
+    const context = fakeContext({ stdin: fakeInput("terminal", ["abc", "\x1d\x1d"]) })
+    const execution = new FakeExecution()
+    execution.taking = () => Promise.withResolvers<void>().promise
+
+    expect(await follow(context, execution, options)).toBe(0)
+    expect(context.stderr.text()).toContain("continues; it may not get the last 3 bytes typed")
+  })
+
+  test("can be left though the command may not be written to", async () => {
+    const context = fakeContext({ stdin: fakeInput("terminal", ["abc", "\x1d\x1d"]) })
+    const execution = new FakeExecution()
+    execution.taking = () => Promise.reject(new CallError(failure("FORBIDDEN", "Only to read.")))
+
+    expect(await follow(context, execution, options)).toBe(0)
+    expect(context.stderr.text()).toContain("detached; 7kq2mfa4 continues")
+  })
+
+  test("says that keys are refused and why, unless the command is just ending", async () => {
+    const refused = () => Promise.reject(new CallError(failure("WRONG_STATE", "It is closed.")))
+    const stdin = fakeInput("terminal", ["a", "b"])
+    const context = fakeContext({ stdin })
+    const execution = new FakeExecution()
+    execution.taking = refused
+    const ending = new FakeExecution()
+    ending.taking = refused
+    const quiet = fakeContext({ stdin })
+
+    const followed = follow(context, execution, options)
+    const endingFollowed = follow(quiet, ending, options)
+    await until(() => ending.asked.includes("write a"))
+    ending.complete()
+    await endingFollowed
+    await until(() => context.stderr.text() !== "")
+    execution.complete()
+
+    expect(await followed).toBe(0)
+    const said = "cc-executor: 7kq2mfa4 gets none of your keys: It is closed. The detach keys"
+    expect(context.stderr.text()).toBe(`${said} still leave it.\r\n`)
+    expect(quiet.stderr.text()).toBe("")
+  })
 
   test("passes keys and sizes on, and puts the terminal back", async () => {
-    const stdin = fakeInput("terminal", ["ls\r", "\x10", "\x11"])
+    const stdin = fakeInput("terminal", ["ls\r", "\x1d", "\x1d"])
     const size = { cols: 80, rows: 24 }
     const context = fakeContext({ stdin, terminalSize: () => ({ ...size }) })
     const execution = new FakeExecution()

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { commandText } from "../../../src/cli/executions/execution-text.ts"
 import { coloursFor } from "../../../src/cli/terminal/colours.ts"
-import { cut, onOneLine, renderTable } from "../../../src/cli/terminal/table.ts"
+import { type Cell, type Column, cut, renderTable } from "../../../src/cli/terminal/table.ts"
+import { terminalText } from "../../../src/cli/terminal/terminal-text.ts"
 import {
   ageText,
   countOption,
@@ -21,7 +22,7 @@ describe("a table", () => {
   ]
 
   test("is aligned, without spaces at the ends of lines", () => {
-    expect(renderTable(columns, rows, null)).toEqual([
+    expect(rendered(columns, rows, null)).toEqual([
       "ID    SIZE  COMMAND",
       "a        1  make",
       "bcd  12345  a long command line",
@@ -29,25 +30,45 @@ describe("a table", () => {
   })
 
   test("cuts its last column where the terminal ends", () => {
-    expect(renderTable(columns, rows, 25).at(-1)).toBe("bcd  12345  a long comma…")
+    expect(rendered(columns, rows, 25).at(-1)).toBe("bcd  12345  a long comma…")
   })
 
   test("counts what is shown, not what is written", () => {
     const wide = [[{ text: "日本" }, { text: "1" }, { text: "x" }]]
     const painted = [[{ text: "ab", paint: (text: string) => `<${text}>` }, { text: "" }]]
 
-    expect(renderTable(columns, wide, null).at(-1)).toBe("日本     1  x")
-    expect(renderTable(columns, painted, null).at(-1)).toBe("<ab>")
+    expect(rendered(columns, wide, null).at(-1)).toBe("日本     1  x")
+    expect(rendered(columns, painted, null).at(-1)).toBe("<ab>")
   })
 
   test("of nothing is its titles", () => {
-    expect(renderTable(columns, [], 80)).toEqual(["ID  SIZE  COMMAND"])
+    expect(rendered(columns, [], 80)).toEqual(["ID  SIZE  COMMAND"])
   })
 })
 
+function rendered(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  width: number | null,
+): string[] {
+  return renderTable(columns, rows, width).map(terminalText)
+}
+
 describe("text of others", () => {
-  test("cannot steer the terminal", () => {
-    expect(onOneLine("a\nb\x1b[31m\x9b\tc\x7f")).toBe("a\\nb\\u001b[31m\\u009b\\tc\\u007f")
+  test("cannot steer the terminal, nor add a row to a table", () => {
+    const hostile = "a\nb\x1b[31m\x9b\tc\x7f"
+    const paint = (text: string) => coloursFor(fakeOutput({ isTty: true }), {}).red(text)
+
+    expect(rendered(["A", "B"], [[{ text: hostile, paint }, { text: "x" }]], null)).toEqual([
+      "A                              B",
+      "\x1b[31ma\\nb\\u001b[31m\\u009b\\tc\\u007f\x1b[0m  x",
+    ])
+  })
+
+  test("cannot use a sequence of ours", () => {
+    const red = terminalText(coloursFor(fakeOutput({ isTty: true }), {}).red("x"))
+
+    expect(terminalText(red)).toBe("\\u001b[31mx\\u001b[0m")
   })
 
   test("is cut between characters", () => {
@@ -68,7 +89,7 @@ describe("colours", () => {
   const terminal = fakeOutput({ isTty: true })
 
   test("are for terminals", () => {
-    expect(coloursFor(terminal, { TERM: "xterm" }).red("x")).toBe("\x1b[31mx\x1b[0m")
+    expect(terminalText(coloursFor(terminal, { TERM: "xterm" }).red("x"))).toBe("\x1b[31mx\x1b[0m")
     expect(coloursFor(fakeOutput(), { TERM: "xterm" }).red("x")).toBe("x")
   })
 

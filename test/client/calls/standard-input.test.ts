@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { InputError } from "../../../src/client/client-error.ts"
+import { failure } from "../../../src/protocol/failure.ts"
 import { maxInputBytes } from "../../../src/protocol/methods.ts"
+import { WriterOffsets } from "../../../src/service/keeper/supervision/writer-offsets.ts"
 import { quickClient, rejection } from "../../support/following.ts"
 import { ScriptedServer } from "../../support/scripted-server.ts"
 
@@ -95,32 +96,76 @@ describe("what is written to an execution", () => {
     expect(Buffer.from(received(server)).toString()).toBe("before after")
   })
 
-  test("goes behind what others wrote before", async () => {
+  test("arrives whatever others write meanwhile, also over a lost connection", async () => {
     await using server = new ScriptedServer()
     await using client = quickClient(server.url)
-    const scripted = server.add()
-    scripted.input = Buffer.from("before ")
-    const execution = await client.attach(scripted.id, { role: "driver" })
+    await using other = quickClient(server.url)
+    const mine = await client.execute({ command: "scripted", stdin: "pipe" })
+    const theirs = other.input(mine.id)
 
-    await execution.write("after")
+    await mine.write("one ")
+    await theirs.write("two ")
+    server.next("input", { kind: "serve-then-cut" })
+    await mine.write("three ")
+    server.next("input", { kind: "cut" })
+    await theirs.write("four ")
+    await mine.write("five")
 
-    expect(Buffer.from(received(server)).toString()).toBe("before after")
+    expect(Buffer.from(received(server)).toString()).toBe("one two three four five")
   })
 
-  test("is not silently lost when somebody else writes too", async () => {
+  test("goes on when the server has forgotten its writer", async () => {
     await using server = new ScriptedServer()
     await using client = quickClient(server.url)
     const execution = await client.execute({ command: "scripted", stdin: "pipe" })
-    const [scripted] = server.executions
-    if (scripted === undefined) throw new Error("nothing was executed")
-    scripted.input = Buffer.from("intruder")
+    await execution.write("one ")
+    for (const scripted of server.executions) scripted.inputOffsets = new WriterOffsets()
 
-    const error = await rejection(execution.write("mine"))
+    await execution.write("two ")
+    server.next("input", { kind: "serve-then-cut" })
+    await execution.write("three")
 
-    expect(error).toBeInstanceOf(InputError)
-    expect(error).toMatchObject({ takenBytes: 8 })
-    await execution.write("mine")
-    expect(Buffer.from(received(server)).toString()).toBe("intrudermine")
+    expect(Buffer.from(received(server)).toString()).toBe("one two three")
+  })
+
+  test("says that nobody knows, when it was forgotten before it was repeated", async () => {
+    await using server = new ScriptedServer()
+    await using client = quickClient(server.url)
+    const execution = await client.execute({ command: "scripted", stdin: "pipe" })
+    await execution.write("one ")
+    const refusal = failure("INVALID_PARAMS", "It would leave a gap.", { offset: 0 })
+    server.next("input", { kind: "serve-then-cut" }, { kind: "refuse", failure: refusal })
+
+    const writing = rejection(execution.write("two "))
+
+    expect(await writing).toMatchObject({ name: "ConnectionLostError" })
+    await execution.write("three")
+    expect(Buffer.from(received(server)).toString()).toBe("one two three")
+  })
+
+  test("waits for the start of what is queued", async () => {
+    await using server = new ScriptedServer()
+    await using client = quickClient(server.url)
+    const execution = await client.execute({ command: "scripted", stdin: "pipe" })
+    const details = { state: "queued", retry_after: 0 }
+    const refusal = failure("WRONG_STATE", "It is queued and cannot be given input.", details)
+    server.next("input", { kind: "refuse", failure: refusal })
+
+    await execution.write("early")
+
+    expect(Buffer.from(received(server)).toString()).toBe("early")
+  })
+
+  test("waits while the server says that others have filled the queue", async () => {
+    await using server = new ScriptedServer()
+    await using client = quickClient(server.url)
+    const execution = await client.execute({ command: "scripted", stdin: "pipe" })
+    const refusal = failure("RATE_LIMITED", "Too much waits.", { retry_after: 0 })
+    server.next("input", { kind: "refuse", failure: refusal })
+
+    await execution.write("patient")
+
+    expect(Buffer.from(received(server)).toString()).toBe("patient")
   })
 })
 

@@ -12,6 +12,7 @@ export type Images = {
 
 const runtime = "cc-executor"
 const agent = "cc-executor-agent"
+const agentToo = "cc-executor/claude-code-docker:latest"
 
 const stack = new AsyncDisposableStack()
 let made: Promise<Images> | null = null
@@ -26,7 +27,7 @@ async function make(): Promise<Images> {
   const engine = usesOwnEngine ? await startOwnEngine(stack) : new Engine({})
   if (usesOwnEngine) await makeBaseImages(engine)
   await engine.docker("build", "--tag", runtime, ".")
-  await engine.docker("build", "--tag", agent, "--target", "agent", ".")
+  await engine.docker("build", "--tag", agent, "--tag", agentToo, "--target", "agent", ".")
   return { engine, runtime, agent }
 }
 

@@ -10,12 +10,16 @@ import type { Images } from "./images.ts"
 
 const Health = z.object({ Status: z.string() })
 
-/** compose.yaml as it is, as a project of its own, with a secret and a free port. */
+/** As compose.yaml names it. */
+export const containerName = "cc_executor_mcp"
+
+/** compose.yaml as it is, as a project of its own, on a free port. */
 export class Project implements AsyncDisposable {
   readonly #engine: Engine
   readonly #folder: string
   readonly #name: string
   readonly #image: string
+  readonly #files = ["compose.yaml"]
 
   private constructor({ engine, runtime }: Images, folder: string) {
     this.#engine = engine
@@ -24,12 +28,33 @@ export class Project implements AsyncDisposable {
     this.#image = runtime
   }
 
-  static async make(images: Images): Promise<Project> {
+  /** With nothing prepared. */
+  static make(images: Images): Project {
     const folder = mkdtempSync(join(tmpdir(), "cc-executor-project-"))
     cpSync(join(root, "compose.yaml"), join(folder, "compose.yaml"))
-    const project = new Project(images, folder)
-    project.put(await project.newToken())
-    return project
+    return new Project(images, folder)
+  }
+
+  /** With a token as a secret. */
+  static async withSecret(images: Images): Promise<{ project: Project; token: string }> {
+    const project = Project.make(images)
+    const secretFile = "compose.secret.yaml"
+    cpSync(join(root, secretFile), join(project.#folder, secretFile))
+    project.#files.push(secretFile)
+    const token = await project.newToken()
+    project.put(token)
+    return { project, token }
+  }
+
+  /** The token that the service has made. */
+  madeToken(): Promise<string> {
+    return this.#engine.docker("exec", containerName, "cc-executor", "token", "show")
+  }
+
+  /** What `docker logs` has: standard output and standard error. */
+  async logs(): Promise<string> {
+    const { stdout, stderr } = await this.#engine.run(["docker", "logs", containerName])
+    return stdout + stderr
   }
 
   /** A token that nobody knows yet. */
@@ -43,7 +68,9 @@ export class Project implements AsyncDisposable {
   }
 
   compose(...args: string[]): Promise<string> {
-    return this.#engine.must(["docker", "compose", "--project-name", this.#name, ...args], {
+    const files = this.#files.flatMap((file) => ["--file", file])
+    const project = [...files, "--project-name", this.#name]
+    return this.#engine.must(["docker", "compose", ...project, ...args], {
       cwd: this.#folder,
       env: { EXECUTOR_TOKEN_FILE: "./token", EXECUTOR_PUBLISH: "127.0.0.1:0" },
     })

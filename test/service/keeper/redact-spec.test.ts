@@ -59,3 +59,18 @@ describe("what is recorded of a request", () => {
     expect(ends).toEqual([expect.stringContaining("Could not start: [redacted] here")])
   })
 })
+
+describe("a name", () => {
+  test("is what is left of it, and whoever is refused is told no more", () => {
+    const ports = { ...keeperPorts(new ManualClock()), redaction: patterns("secret-[0-9]") }
+    const keeper = new Keeper({ ...keeperSettings, maxExecutions: 0, maxQueue: 2 }, ports)
+    const named = (name: string) => ExecuteParams.parse({ argv: ["any"], labels: { name } })
+    const local = { principal: "local", exempt: true }
+    expect(keeper.start(local, named("of secret-1")).ok).toBe(true)
+
+    const refused = keeper.start(local, named("of secret-2"))
+
+    expect(refused).toMatchObject({ ok: false, failure: { reason: "NAME_IN_USE" } })
+    expect(JSON.stringify(refused)).not.toContain("secret-")
+  })
+})

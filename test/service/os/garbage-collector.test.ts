@@ -25,7 +25,7 @@ describe("the garbage of a process", () => {
   })
 
   test("that is large is all collected four times as often", () => {
-    expect(collected(85, 160)).toEqual({ young: 12, all: 4 })
+    expect(collected(78, 160)).toEqual({ young: 12, all: 4 })
   })
 
   test("that is too large is all collected every time", () => {

@@ -4,6 +4,7 @@ import { signalProcess } from "../../../src/service/os/signals.ts"
 import { RealChild } from "../../support/real-child.ts"
 import { isStillThere } from "../../support/real-processes.ts"
 import { until } from "../../support/until.ts"
+import { withoutDescriptors } from "../../support/without-descriptors.ts"
 
 describe("a signal for a process that was seen", () => {
   test("reaches it", async () => {
@@ -14,6 +15,17 @@ describe("a signal for a process that was seen", () => {
 
     expect(await child.exited).toBe(143)
     expect(isStillThere(identity)).toBe(false)
+  })
+
+  test("is not taken for sent where nothing could be opened", async () => {
+    await using child = new RealChild("exec sleep 1000")
+
+    {
+      using _short = withoutDescriptors()
+      expect(() => signalProcess(child.identity, 15)).toThrow("EMFILE")
+    }
+
+    expect(isStillThere(child.identity)).toBe(true)
   })
 
   test("reaches nobody when its pid means another process by now", async () => {

@@ -216,7 +216,7 @@ function bodyOf(response: Response): ReadableStream<Uint8Array> {
   return response.body ?? new Blob([]).stream()
 }
 
-/** Nobody reads the rest. Cancelling a broken body fails, which is known by then. */
+/** Nobody reads the rest. Canceling a broken body fails, which is known by then. */
 async function drop({ body }: Response): Promise<void> {
   if (body !== null && !body.locked) await body.cancel().catch(() => undefined)
 }

@@ -1,6 +1,6 @@
 import { reconnectDelayMs } from "../../../client/connection/reconnect-policy.ts"
 import {
-  cancelledKey,
+  canceledKey,
   envelopeVersion,
   type Message,
   type NotificationMessage,
@@ -93,7 +93,7 @@ export class HttpTarget implements BridgeTarget {
   }
 
   async #sendNotification(message: NotificationMessage): Promise<void> {
-    const key = cancelledKey(message)
+    const key = canceledKey(message)
     const meant = key === null ? undefined : this.requests.get(key)
     if (meant === undefined) return this.#sendOneWay(message)
     this.requests.remove(meant)

@@ -2,8 +2,8 @@ import { reconnectDelayMs } from "../../../client/connection/reconnect-policy.ts
 import { orAborted } from "../../../lib/delay.ts"
 import {
   type AnswerMessage,
+  canceledKey,
   cancellation,
-  cancelledKey,
   type Message,
   type NotificationMessage,
   type RequestMessage,
@@ -101,10 +101,10 @@ export class ReconnectingTarget implements BridgeTarget {
   }
 
   async #sendNotification(message: NotificationMessage): Promise<void> {
-    const cancelled = cancelledKey(message)
-    const meant = cancelled === null ? undefined : this.requests.get(cancelled)
+    const canceled = canceledKey(message)
+    const meant = canceled === null ? undefined : this.requests.get(canceled)
     if (meant !== undefined) {
-      this.requests.remove(meant) // most targets send no answer to a cancelled request
+      this.requests.remove(meant) // most targets send no answer to a canceled request
       if (this.#outbox.remove(meant)) return
     }
     // Until the handshake was repeated, `initialized` is still to be sent as a part of it.
@@ -208,8 +208,8 @@ export class ReconnectingTarget implements BridgeTarget {
         return this.#askedByTarget(message)
       case "notification": {
         this.requests.notified(message)
-        const cancelled = cancelledKey(message)
-        if (cancelled !== null) this.#asked.delete(cancelled)
+        const canceled = canceledKey(message)
+        if (canceled !== null) this.#asked.delete(canceled)
         return this.#deliver(message)
       }
     }

@@ -11,9 +11,11 @@ export type SocketSettings = {
   openSocket: () => WebSocket
   messageBytes: number
   bufferedBytes: number
+  /** Until the connection is open. */
+  openMs?: number
 }
 
-const openMs = 10_000
+const standardOpenMs = 10_000
 const pingAfterMs = 30_000
 const pongMs = 15_000
 /** With more than this unsent, `send` waits. */
@@ -26,6 +28,7 @@ export async function openSocketLink(
   settings: SocketSettings,
   received: Received,
 ): Promise<Result<Link, LinkFailure>> {
+  const { openMs = standardOpenMs } = settings
   const socket = settings.openSocket()
   const opening = Promise.withResolvers<LinkFailure | null>()
   const ended = Promise.withResolvers<LinkEnd>()
@@ -49,7 +52,7 @@ export async function openSocketLink(
   }
   const timer = setTimeout(() => cutOpening(), openMs)
   function cutOpening(): void {
-    const why = `the connection was not opened within ${openMs / 1000} s`
+    const why = `the connection was not opened within ${openMs} ms`
     opening.resolve({ why, isTransient: true, hasAnswered: false })
     socket.terminate()
   }

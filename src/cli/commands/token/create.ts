@@ -4,10 +4,10 @@ import { TokenName } from "../../../service/access/tokens/token-entry.ts"
 import { makeToken, type Wanted, withToken } from "../../../service/access/tokens/token-list.ts"
 import { type Arguments, flag, option } from "../../arguments.ts"
 import { command } from "../../command.ts"
-import { statePaths } from "../../connect/address.ts"
+import { ownStatePaths } from "../../connect/address.ts"
 import { asSentence, UsageFailure } from "../../failure.ts"
 import { durationOption } from "../../time.ts"
-import { changeOwnTokens, type TokenView, tokenOptions, tokenView } from "./own-tokens.ts"
+import { changeOwnTokens, type TokenView, tokenOptions, tokenUse, tokenView } from "./own-tokens.ts"
 
 const defaultScopes = "execute,control,read"
 const defaultTtl = "90d"
@@ -43,7 +43,7 @@ all of that for everyone's executions.`,
   },
   async run(context, { values }) {
     const wanted = wantedOf(values)
-    const paths = statePaths(context, values["state-dir"])
+    const paths = ownStatePaths(context, values["state-dir"])
     const now = context.now()
     const { token, entry } = makeToken(wanted, now, (bytes) => crypto.getRandomValues(bytes))
     await changeOwnTokens(paths, (tokens) => withToken(tokens, entry, now))
@@ -94,6 +94,5 @@ function explanation({ id, name, scopes, expires_at }: TokenView): string {
   const until = expires_at === null ? "forever" : `until ${expires_at}`
   return `\
 Token ${id} for ${name} (${scopes.join(", ")}), valid ${until}. It is not shown again.
-Use it: CC_EXECUTOR_TOKEN=… or --token-file FILE, with --url; as a header: Authorization: Bearer …
-Revoke it: cc-executor token revoke ${id}`
+${tokenUse(id)}`
 }

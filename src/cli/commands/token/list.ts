@@ -1,16 +1,17 @@
 import { flag } from "../../arguments.ts"
 import { command } from "../../command.ts"
-import { statePaths } from "../../connect/address.ts"
+import { localState } from "../../connect/address.ts"
 import type { Context } from "../../context.ts"
 import { coloursFor } from "../../terminal/colours.ts"
 import { renderTable } from "../../terminal/table.ts"
+import { asLines, type Text } from "../../terminal/terminal-text.ts"
 import { ownTokens, type TokenView, tokenOptions, tokenView } from "./own-tokens.ts"
 
 export const tokenListCommand = command({
   usage: ["token list [OPTIONS]"],
   about: `\
 Includes expired and revoked tokens for at least 90 days. Only hashes are kept, so the tokens
-themselves cannot be shown.`,
+themselves cannot be shown; \`token show\` prints the one that a service has made for itself.`,
   options: { json: flag("one JSON document"), ...tokenOptions },
   examples: {
     "all tokens, oldest first": "cc-executor token list",
@@ -18,20 +19,20 @@ themselves cannot be shown.`,
   },
   async run(context, { values }) {
     const now = context.now()
-    const tokens = ownTokens(statePaths(context, values["state-dir"]))
+    const tokens = ownTokens(localState(context, values["state-dir"]).paths)
     const views = tokens.map((entry) => tokenView(entry, now))
-    const text =
+    const lines =
       values.json === true
-        ? JSON.stringify({ tokens: views }, null, 2)
-        : tokenTable(context, views).join("\n")
-    await context.stdout.write(`${text}\n`)
+        ? [JSON.stringify({ tokens: views }, null, 2)]
+        : tokenTable(context, views)
+    await context.stdout.write(asLines(lines))
     return 0
   },
 })
 
 const columns = ["ID", "NAME", "SCOPES", "CREATED", "EXPIRES", "STATE"]
 
-function tokenTable(context: Context, views: readonly TokenView[]): string[] {
+function tokenTable(context: Context, views: readonly TokenView[]): Text[] {
   const colours = coloursFor(context.stdout, context.env)
   const rows = views.map((view) => [
     { text: view.id, paint: colours.cyan },

@@ -48,7 +48,14 @@ export function tokenView(entry: TokenEntry, now: Date) {
   }
 }
 
-function succeeded<Value>(result: Result<Value, TokenFileFailure>): Value {
+/** What to do with a token that is shown. */
+export function tokenUse(id: string): string {
+  return `\
+Use it: CC_EXECUTOR_TOKEN=… or --token-file FILE, with --url; as a header: Authorization: Bearer …
+Revoke it: cc-executor token revoke ${id}`
+}
+
+export function succeeded<Value>(result: Result<Value, TokenFileFailure>): Value {
   if (result.ok) return result.value
   throw new CommandFailure(result.failure.message)
 }

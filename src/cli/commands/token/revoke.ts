@@ -2,7 +2,7 @@ import { ok } from "../../../lib/result.ts"
 import { type Revocation, revokeTokens } from "../../../service/access/tokens/token-list.ts"
 import { flag } from "../../arguments.ts"
 import { command } from "../../command.ts"
-import { statePaths } from "../../connect/address.ts"
+import { ownStatePaths } from "../../connect/address.ts"
 import type { Context } from "../../context.ts"
 import { UsageFailure } from "../../failure.ts"
 import { changeOwnTokens, tokenOptions } from "./own-tokens.ts"
@@ -24,7 +24,7 @@ closes the sessions that were opened with them. This cannot be undone.`,
       throw new UsageFailure("Use either --all or a token's id or name, not both.")
     }
     if (!all && operands.length === 0) throw new UsageFailure("The token's id or name is missing.")
-    const paths = statePaths(context, values["state-dir"])
+    const paths = ownStatePaths(context, values["state-dir"])
     const now = context.now()
     const names = all ? null : operands.map(idIfToken)
     return tell(

@@ -1,10 +1,10 @@
-import { closeSync, constants, openSync } from "node:fs"
-import { dirname } from "node:path"
-import { errnoOf, isErrno } from "../../../lib/errno.ts"
+import { errnoOf } from "../../../lib/errno.ts"
+import { type OwnedFile, openOrCreateOwned } from "../../../lib/owned-file.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import { UntrustedFileError } from "../../../lib/untrusted-file.ts"
 import { statePathsIn } from "../../storage/state-paths.ts"
 import type { TokenEntry } from "./token-entry.ts"
-import { giveToOwner, readTokenFile, type TokenFileFailure, writeTokenFile } from "./token-file.ts"
+import { readTokenFile, type TokenFileFailure, untrusted, writeTokenFile } from "./token-file.ts"
 
 export type LockPort = {
   /** Takes an exclusive lock on an open file; false when somebody else has it. */
@@ -45,27 +45,20 @@ async function takeLock(
   const opened = openLock(path)
   if (!opened.ok) return opened
   using stack = new DisposableStack()
-  const file = stack.adopt(opened.value, closeSync)
+  const { fd } = stack.use(opened.value)
   const deadlineMs = performance.now() + limitMs
-  while (!tryLock(file)) {
+  while (!tryLock(fd)) {
     if (performance.now() > deadlineMs) return fail(locked(path, limitMs))
     await Bun.sleep(pollMs)
   }
   return ok(stack.move())
 }
 
-function openLock(path: string): Result<number, TokenFileFailure> {
-  const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
+function openLock(path: string): Result<OwnedFile, TokenFileFailure> {
   try {
-    const file = openSync(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
-    giveToOwner(file, dirname(path))
-    return ok(file)
+    return ok(openOrCreateOwned(path, "change"))
   } catch (error) {
-    if (!isErrno(error, "EEXIST")) return fail(unusable(path, error))
-  }
-  try {
-    return ok(openSync(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)) // the file stays, whoever made it
-  } catch (error) {
+    if (error instanceof UntrustedFileError) return fail(untrusted(error))
     return fail(unusable(path, error))
   }
 }

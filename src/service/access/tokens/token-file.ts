@@ -1,16 +1,15 @@
-import { constants, fchownSync, fstatSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { dirname } from "node:path"
+import { writeFileSync } from "node:fs"
 import { z } from "zod"
 import { errnoOf, isErrno } from "../../../lib/errno.ts"
-import { openFile } from "../../../lib/open-file.ts"
+import { type OwnedFile, openOwned, readAll, replaceOwned } from "../../../lib/owned-file.ts"
 import { tryParseJson } from "../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { writeWhole } from "../../../lib/write-whole.ts"
+import { UntrustedFileError } from "../../../lib/untrusted-file.ts"
 import { TokenEntry } from "./token-entry.ts"
 
 /** `message` says what is wrong with which file, and what to do. */
 export type TokenFileFailure = {
-  kind: "exposed" | "foreign" | "damaged" | "unreadable" | "unwritable" | "locked" | "full"
+  kind: "exposed" | "untrusted" | "damaged" | "unreadable" | "unwritable" | "locked" | "full"
   message: string
 }
 
@@ -19,32 +18,23 @@ const TokenFile = z.object({ version: z.literal(version), tokens: z.array(TokenE
 
 const mostBytes = 4 * 1024 * 1024
 
-// A link would lead to somebody else's file, and a pipe would be waited for.
-const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-
 /** No file is no tokens. One that cannot be trusted or understood is a failure, never "none". */
 export function readTokenFile(path: string): Result<TokenEntry[], TokenFileFailure> {
   try {
-    using file = openFile(path, readFlags)
-    return readOpened(file.fd, path)
+    using file = openOwned(path, "read")
+    return readOpened(file, path)
   } catch (error) {
     if (isErrno(error, "ENOENT")) return ok([])
+    if (error instanceof UntrustedFileError) return fail(untrusted(error))
     const errno = errnoOf(error)
     if (errno === null) throw error
     return fail(unreadable(path, errno))
   }
 }
 
-function readOpened(file: number, path: string): Result<TokenEntry[], TokenFileFailure> {
-  // Asked of the open file: a path could lead to another one by the time it is read.
-  const stat = fstatSync(file)
-  if (!stat.isFile()) return fail(damaged(path, "it is not a regular file"))
-  if (![process.geteuid?.(), 0, statSync(dirname(path)).uid].includes(stat.uid)) {
-    return fail(foreign(path, stat.uid))
-  }
-  if ((stat.mode & 0o077) !== 0) return fail(exposed(path))
-  if (stat.size > mostBytes) return fail(damaged(path, `it is larger than ${mostBytes} bytes`))
-  return parse(readFileSync(file, "utf8"), path)
+function readOpened(file: OwnedFile, path: string): Result<TokenEntry[], TokenFileFailure> {
+  if ((file.stat.mode & 0o077) !== 0) return fail(exposed(path))
+  return parse(readAll(file, path, mostBytes).toString("utf8"), path)
 }
 
 function parse(text: string, path: string): Result<TokenEntry[], TokenFileFailure> {
@@ -66,26 +56,15 @@ export function writeTokenFile(
   tokens: readonly TokenEntry[],
 ): Result<null, TokenFileFailure> {
   try {
-    writeWhole(path, (file) => {
-      writeFileSync(file, `${JSON.stringify({ version, tokens }, null, 2)}\n`)
-      giveToOwner(file, dirname(path))
-    })
+    const text = `${JSON.stringify({ version, tokens }, null, 2)}\n`
+    replaceOwned(path, (file) => writeFileSync(file, text), { durable: true })
     return ok(null)
   } catch (error) {
+    if (error instanceof UntrustedFileError) return fail(untrusted(error))
     const errno = errnoOf(error)
     if (errno === null) throw error
     return fail(unwritable(path, errno))
   }
-}
-
-/**
- * An administrator makes tokens for a service that runs as another user: what root made there
- * alone would be kept from that service. Only for a file that was made just now: in a directory of
- * somebody else's, any other may be a link to a file that must not be given away.
- */
-export function giveToOwner(file: number, directory: string): void {
-  const { uid, gid } = statSync(directory)
-  if (process.geteuid?.() === 0 && uid !== 0) fchownSync(file, uid, gid)
 }
 
 function exposed(path: string): TokenFileFailure {
@@ -96,11 +75,9 @@ function exposed(path: string): TokenFileFailure {
   return { kind: "exposed", message }
 }
 
-function foreign(path: string, uid: number): TokenFileFailure {
-  const message =
-    `The tokens in ${path} belong to user ${uid}, who could let anybody in, so none is trusted. ` +
-    "Remove the file and create new tokens, or chown it to the service's user."
-  return { kind: "foreign", message }
+/** Whoever put it there could let anybody in. */
+export function untrusted({ message }: UntrustedFileError): TokenFileFailure {
+  return { kind: "untrusted", message: `No token is trusted: ${message}` }
 }
 
 function damaged(path: string, why: string): TokenFileFailure {

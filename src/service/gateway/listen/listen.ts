@@ -1,12 +1,16 @@
-import { rmSync } from "node:fs"
 import type { Log } from "../../../lib/log.ts"
+import { removeOwned } from "../../../lib/owned-file.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { TcpEnds } from "../../../lib/tcp-ends.ts"
 import type { Peer } from "../../access/identify.ts"
+import type { ConnectionBounds } from "./connection-bounds.ts"
+import { ConnectionWatch, closedTally } from "./connection-watch.ts"
+import { isWithoutIpv6, listenErrorCode, listenErrorText } from "./listen-error.ts"
 import type { AdmittedSocket } from "./socket-guard.ts"
 import { openTlsListener, type TlsListener } from "./tls-listener.ts"
 import type { TlsFiles } from "./tls-material.ts"
 import type { TlsRefusal } from "./tls-terminator.ts"
+import type { SocketSystem, WatchedConnection } from "./watched-connection.ts"
 
 /** What comes with every WebSocket: who it is, and whatever belongs to speaking with it. */
 export type SocketData<Talk> = Talk & AdmittedSocket
@@ -16,6 +20,8 @@ export type Handlers<Talk> = {
     request: Request,
     server: Bun.Server<SocketData<Talk>>,
     peer: Peer,
+    /** Null over the unix socket. */
+    connection: WatchedConnection | null,
   ): Promise<Response | undefined>
   websocket: Bun.WebSocketHandler<SocketData<Talk>>
 }
@@ -34,6 +40,7 @@ type Where = {
   tls: TlsFiles | null
   /** Whoever has not sent a whole request by then is cut off. */
   patienceS: number
+  bounds: ConnectionBounds
 }
 
 /** What becomes of clients that did not come to speak. */
@@ -42,6 +49,8 @@ export type ListenEvents = {
   refused: (refusal: TlsRefusal) => void
   /** Who is at the other end of a connection inside this machine. */
   uidOf: (ends: TcpEnds) => number | null
+  /** Finds the connections of this process, and ends those that are too many. */
+  sockets: SocketSystem
   /** When the certificate expires that is in use from now on. */
   expires: (at: Date) => void
 }
@@ -63,7 +72,7 @@ export async function listen<Talk>(
       const { tls } = where
       const listener =
         tls === null
-          ? ok(plainListener(where, handlers))
+          ? ok(plainListener(where, handlers, events))
           : tlsListener(where, tls, handlers, events)
       if (!listener.ok) return fail({ code: "ETLS", message: listener.failure })
       opened.use(listener.value)
@@ -76,15 +85,15 @@ export async function listen<Talk>(
       return ok({ port, [Symbol.dispose]: () => opened.dispose() })
     } catch (error) {
       opened.dispose()
-      const code = codeOf(error)
+      const code = listenErrorCode(error)
       // The port that was free on one address may be taken on the next.
       const mayTryAgain = where.port === 0 && code === "EADDRINUSE" && tries < pairTries
-      if (!mayTryAgain) return fail({ code, message: explain(code, where, error) })
+      if (!mayTryAgain) return fail({ code, message: listenErrorText(error, where) })
     }
   }
 }
 
-/** Null where there is no IPv6, as in most containers: `localhost` is 127.0.0.1 alone then. */
+/** Null where there is no IPv6. */
 async function listenOn(
   listener: Listener,
   host: string,
@@ -94,17 +103,21 @@ async function listenOn(
   try {
     return await listener.listenOn(host, port)
   } catch (error) {
-    const isAbsent = ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(codeOf(error))
-    if (isAbsent && host === "::1" && where.hosts.includes("127.0.0.1")) return null
+    if (isWithoutIpv6(error, host, where.hosts)) return null
     throw error
   }
 }
 
-function plainListener<Talk>({ patienceS }: Where, handlers: Handlers<Talk>): Listener {
+function plainListener<Talk>(
+  { patienceS, bounds }: Where,
+  handlers: Handlers<Talk>,
+  events: ListenEvents,
+): Listener {
   const servers = new DisposableStack()
+  const watch = servers.use(watchConnections(bounds, events, (ends) => ends))
   return {
     async listenOn(host, port) {
-      const server = serveOn({ host, port, patienceS }, handlers, (peer, localPort) => {
+      const server = serveOn({ host, port, patienceS, watch }, handlers, (peer, localPort) => {
         const local = { address: host, port: localPort }
         return { kind: "tcp", peer, local, subject: null }
       })
@@ -117,14 +130,21 @@ function plainListener<Talk>({ patienceS }: Where, handlers: Handlers<Talk>): Li
 
 /** The plain server behind it has an address too: who comes there by himself is refused. */
 function tlsListener<Talk>(
-  { patienceS }: Where,
+  { patienceS, bounds }: Where,
   files: TlsFiles,
   handlers: Handlers<Talk>,
   events: ListenEvents,
 ): Result<Listener, string> {
   const inside = new DisposableStack()
   let tls: TlsListener | null = null
-  const server = serveOn({ host: "127.0.0.1", port: 0, patienceS }, handlers, (inner) => {
+  const watch = inside.use(
+    watchConnections(bounds, events, ({ peer: inner }) => {
+      const outer = tls?.peerOf(inner) ?? null
+      return outer === null ? null : { peer: outer, local: outer.local }
+    }),
+  )
+  const innerAddress = { host: "127.0.0.1", port: 0 }
+  const server = serveOn({ ...innerAddress, patienceS, watch }, handlers, (inner) => {
     const outer = tls?.peerOf(inner) ?? null
     if (outer === null) {
       events.refused({ ...inner, kind: "stranger", why: "the internal port was called directly" })
@@ -134,7 +154,12 @@ function tlsListener<Talk>(
     return { kind: "tcp", peer: { address, port }, local, subject }
   })
   inside.defer(() => void server.stop(true))
-  const opened = openTlsListener({ files, innerPort: server.port ?? 0, ...events })
+  const opened = openTlsListener({
+    files,
+    innerPort: server.port ?? 0,
+    limits: bounds.tls,
+    ...events,
+  })
   if (!opened.ok) {
     inside.dispose()
     return opened
@@ -146,37 +171,48 @@ function tlsListener<Talk>(
   })
 }
 
+function watchConnections(
+  bounds: ConnectionBounds,
+  { sockets: system, uidOf, log }: ListenEvents,
+  clientOf: (ends: TcpEnds) => TcpEnds | null,
+): ConnectionWatch {
+  return new ConnectionWatch({ system, bounds, clientOf, uidOf, closed: closedTally(log) })
+}
+
 type Ends = { address: string; port: number }
 
 /** `peerOf` answers null for whom nothing is known about: nothing is served to him. */
 function serveOn<Talk>(
-  where: { host: string; port: number; patienceS: number },
+  where: { host: string; port: number; patienceS: number; watch: ConnectionWatch },
   handlers: Handlers<Talk>,
   peerOf: (from: Ends, localPort: number) => Peer | null,
 ): Bun.Server<SocketData<Talk>> {
-  return Bun.serve({
+  const { watch } = where
+  const serving = Bun.serve({
     ...common(handlers, (request, server) => {
       const from = server.requestIP(request)
       const peer = from === null ? null : peerOf(from, server.port ?? 0)
-      if (peer === null) return new Response(stranger, { status: 403 })
-      return handlers.fetch(request, server, peer)
+      if (from === null || peer === null) return new Response(stranger, { status: 403 })
+      return handlers.fetch(request, server, peer, watch.find(from))
     }),
     hostname: where.host,
     port: where.port,
     reusePort: false, // without `development` it would be shared with another service, silently
     idleTimeout: where.patienceS, // until a request is there, however slowly it comes
   })
+  watch.watch(serving.port ?? 0)
+  return serving
 }
 
 const stranger = "This port is internal. Connect to the address that the service listens on.\n"
 
 function listenLocally<Talk>(where: { socketPath: string }, handlers: Handlers<Talk>): Disposable {
   // Only the holder of the state directory's lock comes here: a file that is there is a dead one's.
-  rmSync(where.socketPath, { force: true })
+  removeOwned(where.socketPath)
   const umask = process.umask(0o177)
   try {
     const server = Bun.serve({
-      ...common(handlers, (request, own) => handlers.fetch(request, own, { kind: "unix" })),
+      ...common(handlers, (request, own) => handlers.fetch(request, own, { kind: "unix" }, null)),
       unix: where.socketPath,
     })
     return { [Symbol.dispose]: () => void server.stop(true) }
@@ -201,30 +237,5 @@ function common<Talk>(handlers: Handlers<Talk>, answer: Answer<Talk>) {
       return answer(request, server)
     },
     websocket: handlers.websocket,
-  }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "EIO"
-}
-
-function explain(
-  code: string,
-  where: { hosts: readonly string[]; port: number },
-  error: unknown,
-): string {
-  const address = `${where.hosts.join(", ")} port ${where.port}`
-  switch (code) {
-    case "EADDRINUSE":
-      return (
-        `${address} is in use by another program. ` +
-        "Choose another port with --port, or end that program."
-      )
-    case "EACCES":
-      return `${address} is not permitted for this user. Choose a port above 1023 with --port.`
-    case "EADDRNOTAVAIL":
-      return `${address} is not an address of this machine. Choose another one with --host.`
-    default:
-      return `Cannot listen on ${address}: ${error instanceof Error ? error.message : code}.`
   }
 }

@@ -1,7 +1,7 @@
 import type { Log } from "../../../lib/log.ts"
 import { ok, type Result } from "../../../lib/result.ts"
 import { isLoopbackAddress, type TcpEnds } from "../../../lib/tcp-ends.ts"
-import { HandshakeFailures } from "./connection-limiter.ts"
+import { type ConnectionLimits, HandshakeFailures } from "./connection-limiter.ts"
 import { readTlsMaterial, type TlsFiles, type TlsMaterial } from "./tls-material.ts"
 import { TlsRotation } from "./tls-rotation.ts"
 import { type End, type TlsPeer, type TlsRefusal, TlsTerminator } from "./tls-terminator.ts"
@@ -9,6 +9,7 @@ import { type End, type TlsPeer, type TlsRefusal, TlsTerminator } from "./tls-te
 export type TlsListenerOptions = {
   files: TlsFiles
   innerPort: number
+  limits: ConnectionLimits
   log: Log
   refused: (refusal: TlsRefusal) => void
   uidOf: (ends: TcpEnds) => number | null
@@ -21,8 +22,6 @@ export type TlsListener = Disposable & {
   peerOf(inner: End): TlsPeer | null
 }
 
-const connectionLimits = { mostConnections: 4096, mostConnectionsPerAddress: 1024 }
-
 /** Terminates TLS, reloads changed certificate files, and logs refused connections. */
 export function openTlsListener(options: TlsListenerOptions): Result<TlsListener, string> {
   const { files, innerPort, log } = options
@@ -33,7 +32,7 @@ export function openTlsListener(options: TlsListenerOptions): Result<TlsListener
   const failures = new HandshakeFailures(() => performance.now())
   const terminator = parts.use(
     new TlsTerminator({
-      ...connectionLimits,
+      ...options.limits,
       innerPort,
       material: material.value,
       onRefused(refusal) {

@@ -1,11 +1,6 @@
-import { maxPayloadBytes, type StreamName } from "../../../execution/record.ts"
-import type { ReadPosition } from "../ports.ts"
-
-/** Where a reader stands, and the bytes of split characters it has passed but not delivered. */
-export type Cursor = {
-  position: ReadPosition
-  held: Record<StreamName, Uint8Array>
-}
+import { maxPayloadBytes } from "../../../execution/record.ts"
+import type { Cursor, ReadPosition } from "../ports.ts"
+import { unfinishedLength } from "./whole-text.ts"
 
 const version = "1"
 const maxHeldBytes = 3 // a character of four bytes without its last
@@ -36,7 +31,11 @@ export function decodeCursor(text: string): Cursor | null {
   }
   const held = { stdout: unhex(parts["stdout"]), stderr: unhex(parts["stderr"]) }
   const cursor = { position, held }
-  return isPossible(position) && encodeCursor(cursor) === text ? cursor : null
+  const isUnfinished = [held.stdout, held.stderr].every(
+    (bytes) => unfinishedLength(bytes) === bytes.length,
+  )
+  const isOurs = isPossible(position) && isUnfinished && encodeCursor(cursor) === text
+  return isOurs ? cursor : null
 }
 
 const numbersPattern = ["segment", "offset", "sequence", "lines", "inside"]

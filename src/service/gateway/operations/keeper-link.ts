@@ -23,6 +23,17 @@ export interface KeeperLink {
   ): Promise<Result<KeeperResult<Name>, Failure>>
 }
 
+export interface OpenKeeperLink extends KeeperLink {
+  /** Whether clients may be answered at once; else they may when `admitted` resolves. */
+  readonly admitsAtOnce: boolean
+  readonly admitted: Promise<void>
+  /**
+   * The keeper is gone: whoever only wanted to know something of it is told so, now and from now
+   * on. What it was to do stays without an answer: nobody knows whether it was done.
+   */
+  lose(): void
+}
+
 export type LinkEvents = {
   updated(updates: KeeperUpdates): void
   /** Whether the service still starts new executions. */
@@ -39,16 +50,24 @@ export interface Channel {
 type Pending = { method: KeeperMethod; settle(outcome: Result<unknown, Failure>): void }
 
 /** Waits for the keeper's settings; from then on the link is open. */
-export async function openKeeperLink(channel: Channel, events: LinkEvents): Promise<KeeperLink> {
+export async function openKeeperLink(
+  channel: Channel,
+  events: LinkEvents,
+): Promise<OpenKeeperLink> {
   const pending = new Map<number, Pending>()
-  const configured = Promise.withResolvers<GatewaySettings>()
+  const configured = Promise.withResolvers<Extract<KeeperMessage, { kind: "configure" }>>()
+  const admitted = Promise.withResolvers<void>()
   let lastId = 0
+  let isLost = false
 
   channel.onMessage((raw) => {
     const message = KeeperMessage.parse(raw)
     switch (message.kind) {
       case "configure":
-        configured.resolve(message.settings)
+        configured.resolve(message)
+        return
+      case "admit":
+        admitted.resolve()
         return
       case "answer":
         settle(message.id, ok(message.result))
@@ -78,13 +97,17 @@ export async function openKeeperLink(channel: Channel, events: LinkEvents): Prom
     request.settle(outcome)
   }
 
+  const { settings, admits } = await configured.promise
   return {
-    settings: await configured.promise,
+    settings,
+    admitsAtOnce: admits,
+    admitted: admitted.promise,
     call<Name extends KeeperMethod>(
       method: Name,
       params: KeeperRequest<Name>,
       answered?: (result: KeeperResult<Name>) => void,
     ) {
+      if (isLost) return Promise.resolve(fail(keeperGone))
       lastId += 1
       const id = lastId
       return new Promise<Result<KeeperResult<Name>, Failure>>((resolve) => {
@@ -108,8 +131,21 @@ export async function openKeeperLink(channel: Channel, events: LinkEvents): Prom
         channel.send({ kind: "request", id, method, params })
       })
     },
+    lose() {
+      isLost = true
+      for (const [id, { method }] of pending) if (!deeds.has(method)) settle(id, fail(keeperGone))
+    },
   }
 }
+
+const deeds: ReadonlySet<KeeperMethod> = new Set(["start", "control", "input", "resize", "remove"])
+
+const keeperGone = failure(
+  "SHUTTING_DOWN",
+  "The process that ran the executions has died: all of them are ended now, and recorded as lost " +
+    "when the service has started again.",
+  { retry_after: 1 },
+)
 
 const resultSchemas: { [Name in KeeperMethod]: { result: z.ZodType<KeeperResult<Name>> } } =
   keeperMethods

@@ -1,7 +1,8 @@
 import type { ExecutionId } from "../../../execution/id.ts"
 import { type ExecutionRecord, hasEnded, type TranscriptFacts } from "../../../execution/record.ts"
+import { ok } from "../../../lib/result.ts"
 import { UsageCounter } from "../../../lib/usage-counter.ts"
-import type { JournalReader } from "../ports.ts"
+import type { Answer, JournalReader } from "../ports.ts"
 import type { KeeperLink, KeeperUpdates } from "./keeper-link.ts"
 
 /** An execution that somebody here reads, as the keeper last told of it. */
@@ -71,18 +72,19 @@ export class LiveExecutions {
   }
 
   /** Null when there is no such execution. */
-  async follow(id: ExecutionId): Promise<Followed | null> {
+  async follow(id: ExecutionId): Answer<Followed | null> {
     const known = this.#followed.get(id)
-    if (known !== undefined) return known
+    if (known !== undefined) return ok(known)
     let live: Followed | null = null
     const answer = await this.#link().call("follow", { executionId: id }, ({ record }) => {
       if (record !== null) live = this.adopt(record)
     })
-    if (live !== null) return live
-    if (!answer.ok) return null
+    if (live !== null) return ok(live)
+    if (!answer.ok) return answer
     const record = this.#journal().find(id)
+    if (record === null) return ok(null)
     // Not live and not ended is a moment between two looks: it ended in it.
-    return record === null ? null : { record, transcript: record.transcript, readers: new Set() }
+    return ok({ record, transcript: record.transcript, readers: new Set() })
   }
 
   /** The reader hears of the execution until this is disposed. */

@@ -1,38 +1,41 @@
-import { ExecutionId, ExecutionIdPrefix } from "../../../execution/id.ts"
-import {
-  type ExecutionRecord,
-  hasEnded,
-  hasLabels,
-  type Owned,
-  startOfTranscript,
-} from "../../../execution/record.ts"
+import type { ExecutionId } from "../../../execution/id.ts"
+import { identify } from "../../../execution/identify.ts"
+import { hasEnded, hasLabels, type Owned } from "../../../execution/record.ts"
 import type { Scope } from "../../../execution/scope.ts"
 import { checkClaim } from "../../../execution/verdict.ts"
 import { ByteBudget } from "../../../lib/byte-budget.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import type { Origin } from "../../../protocol/audit-entry.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { PolicyKind } from "../../../protocol/notifications.ts"
-import { mostWaitingInputBytes, tooMuchInputWaits } from "../../../protocol/session-limits.ts"
+import { tooMuchInputWaits, waitingInputLimits } from "../../../protocol/session-limits.ts"
 import type { Caller } from "../../access/caller.ts"
-import { isAdmin, maySee, maySteer, permit, scopeOf } from "../../access/permission.ts"
+import {
+  isAdmin,
+  maySee,
+  permit,
+  permitRemoval,
+  permitSteering,
+  scopeOf,
+} from "../../access/permission.ts"
 import type {
   Answer,
   JournalReader,
   Operations,
   OutputFeed,
-  ReadPosition,
   TranscriptReader,
   Viewer,
 } from "../ports.ts"
 import type { OutputMetrics } from "../reports/gateway-metrics.ts"
-import { decodeCursor } from "./cursor.ts"
+import { agentOperations } from "./agents.ts"
 import { Drivers } from "./drivers.ts"
+import { feedStart } from "./feed-start.ts"
+import { freshest } from "./freshest.ts"
 import type { KeeperLink } from "./keeper-link.ts"
 import { listPage } from "./list-page.ts"
-import type { Followed, LiveExecutions } from "./live-executions.ts"
-import { noHeld, TranscriptFeed, transcriptExpired } from "./output-feed.ts"
+import type { LiveExecutions } from "./live-executions.ts"
+import { TranscriptFeed, transcriptExpired } from "./output-feed.ts"
+import { originOf, ownedOf } from "./owned.ts"
 import { readChunks, readPage } from "./read-chunks.ts"
 import { ReadScheduler } from "./read-scheduler.ts"
 
@@ -52,11 +55,18 @@ export type OperationPorts = {
 export function createOperations(ports: OperationPorts): Operations {
   const { link, journal, transcripts, live, output } = ports
   const drivers = new Drivers(link)
-  const waitingInput = new ByteBudget(mostWaitingInputBytes)
+  const waitingInput = new ByteBudget(waitingInputLimits)
   const reads = new ReadScheduler()
 
   const operations: Operations = {
     policy: ports.policy,
+    agents: agentOperations({
+      link,
+      waitingInput,
+      status: (caller, id) => operations.status(caller, id),
+      cancel: (caller, id) => operations.control(caller, id, { type: "CANCEL" }),
+      resolve: (caller, id, scope) => resolve(caller, id, scope, "steer"),
+    }),
 
     async execute(caller, request, follow) {
       const permitted = permit(caller, scopeOf.execute)
@@ -75,14 +85,18 @@ export function createOperations(ports: OperationPorts): Operations {
       return link().call("control", signal === undefined ? order : { ...order, signal })
     },
 
-    async input(caller, executionId, { data, end, offset }) {
+    async input(caller, executionId, { data, end, writer, offset }) {
       const id = resolve(caller, executionId, scopeOf.input)
       if (!id.ok) return id
-      using held = waitingInput.hold(data.length)
-      if (held === null) return fail(tooMuchInputWaits)
       const origin = originOf(caller)
+      using held = waitingInput.hold(origin.principal, data.length)
+      if (held === null) return fail(tooMuchInputWaits)
       const input = { origin, executionId: id.value, data: data.toBase64(), end }
-      return await link().call("input", offset === undefined ? input : { ...input, offset })
+      return await link().call("input", {
+        ...input,
+        ...(writer !== undefined && { writer }),
+        ...(offset !== undefined && { offset }),
+      })
     },
 
     async resize(caller, executionId, size) {
@@ -93,6 +107,8 @@ export function createOperations(ports: OperationPorts): Operations {
     async remove(caller, executionId) {
       const id = resolve(caller, executionId, scopeOf.remove)
       if (!id.ok) return id
+      const permitted = permitRemoval(caller, id.value, ownerOf(id.value))
+      if (!permitted.ok) return permitted
       return link().call("remove", { origin: originOf(caller), executionId: id.value })
     },
 
@@ -103,8 +119,9 @@ export function createOperations(ports: OperationPorts): Operations {
         const page = await listPage(journal(), params, viewerOf(caller))
         if (page === null) return fail(failure("INVALID_PARAMS", "`cursor` is not one of `list`."))
         const { records, cursor } = page
-        const fresh = await freshest(records)
-        const executions = fresh.map(viewOf)
+        const fresh = await freshest(records, link(), journal())
+        if (!fresh.ok) return fresh
+        const executions = fresh.value.map(viewOf)
         return ok(cursor === null ? { executions } : { executions, cursor })
       })
     },
@@ -114,8 +131,8 @@ export function createOperations(ports: OperationPorts): Operations {
       if (!id.ok) return id
       const record = live.peek(id.value) ?? journal().find(id.value)
       if (record === null) return notFound(executionId)
-      const [fresh = record] = await freshest([record])
-      return ok(fresh)
+      const fresh = await freshest([record], link(), journal())
+      return fresh.ok ? ok(fresh.value[0] ?? record) : fresh
     },
 
     async receipt(caller, executionId) {
@@ -175,27 +192,40 @@ export function createOperations(ports: OperationPorts): Operations {
   return operations
 
   /** The execution a caller means, if it may do with it what needs the scope. */
-  function resolve(caller: Caller, given: string, scope: Scope): Result<ExecutionId, Failure> {
+  function resolve(
+    caller: Caller,
+    given: string,
+    scope: Scope,
+    means: "see" | "steer" = scope === "control" ? "steer" : "see",
+  ): Result<ExecutionId, Failure> {
     const permitted = permit(caller, scope)
     if (!permitted.ok) return permitted
-    const id = identify(caller, given)
+    const id = idOf(caller, given)
     if (!id.ok || isAdmin(caller)) return id
     const owned = ownerOf(id.value)
     // What belongs to somebody else does not exist: an id that can be guessed tells nothing.
     if (owned === null || !maySee(caller, owned)) return notFound(given)
-    if (scope !== "control" || maySteer(caller, owned)) return id
-    const message = `Execution ${id.value} is shared with ${caller.principal} for reading only.`
-    return fail(failure("FORBIDDEN", message))
+    const steering = means === "steer" ? permitSteering(caller, id.value, owned) : ok(null)
+    return steering.ok ? id : steering
   }
 
-  function identify(caller: Caller, given: string): Result<ExecutionId, Failure> {
-    if (ExecutionId.safeParse(given).success) return ok(given)
-    if (!ExecutionIdPrefix.safeParse(given).success) return notFound(given)
-    const [only, other] = journal().withPrefix(given, 2, viewerOf(caller))
-    if (only === undefined) return notFound(given)
-    if (other === undefined) return ok(only)
-    const message = `Several executions begin with ${given}: use more characters of the id.`
-    return fail(failure("PROCESS_NOT_FOUND", message))
+  function idOf(caller: Caller, given: string): Result<ExecutionId, Failure> {
+    const { principal } = caller
+    const viewer = viewerOf(caller)
+    const identified = identify(given, principal, {
+      withName: (name) => journal().withName(name, principal, viewer),
+      withPrefix: (prefix, limit) => journal().withPrefix(prefix, limit, viewer),
+    })
+    switch (identified.kind) {
+      case "found":
+        return ok(identified.id)
+      case "unknown":
+        return notFound(given)
+      case "ambiguous": {
+        const { candidates, message } = identified
+        return fail(failure("PROCESS_NOT_FOUND", message, { candidates }))
+      }
+    }
   }
 
   function ownerOf(id: ExecutionId): Owned | null {
@@ -217,72 +247,19 @@ export function createOperations(ports: OperationPorts): Operations {
 
   async function openAt(id: ExecutionId, from: string, caller: Caller): Answer<OutputFeed> {
     using _opening = live.opening(id)
-    const followed = await live.follow(id)
+    const found = await live.follow(id)
+    if (!found.ok) return found
+    const followed = found.value
     if (followed === null) return notFound(id)
-    const start = startOf(followed, from)
-    if (start !== null) {
-      return ok(new TranscriptFeed(followed, start, transcripts(), live, caller, output))
-    }
-    const ways = "use `start`, `tail` or a `next`"
-    const message =
-      `${JSON.stringify(from)} is not a cursor of this output: ${ways}. ` +
-      "If it is one, the transcript is damaged there: check with transcript.verify."
-    return fail(failure("INVALID_PARAMS", message))
+    const start = await feedStart(transcripts(), reads, followed, from, caller)
+    return start.ok
+      ? ok(new TranscriptFeed(followed, start.value, transcripts(), live, caller, output))
+      : start
   }
-
-  function startOf(followed: Followed, from: string) {
-    const at = (position: ReadPosition) => ({ position, held: noHeld() })
-    const { id } = followed.record
-    const facts = followed.transcript
-    if (from === "start") return at({ ...startOfTranscript, inside: 0 })
-    if (from === "tail") return at({ ...facts.end, inside: 0 })
-    const lines = /^tail:(\d{1,9})$/.exec(from)?.[1]
-    if (lines !== undefined) return at(transcripts().tail(id, facts, { lines: Number(lines) }))
-    const bytes = /^tail-bytes:(\d{1,15})$/.exec(from)?.[1]
-    if (bytes !== undefined) return at(transcripts().tail(id, facts, { bytes: Number(bytes) }))
-    const time = /^since:(.+)$/.exec(from)?.[1]
-    if (time !== undefined && !Number.isNaN(Date.parse(time))) {
-      return at(transcripts().since(id, facts, new Date(time)))
-    }
-    const cursor = decodeCursor(from)
-    if (cursor === null || cursor.position.sequence > facts.end.sequence) return null
-    // One of another execution lies past the end of this one, or in the middle of something.
-    const isNowhere = transcripts().read(id, cursor.position, facts).kind === "damaged"
-    return isNowhere ? null : cursor
-  }
-
-  /** The journal knows states; how far a live one has come only the keeper knows. */
-  async function freshest(records: ExecutionRecord[]): Promise<ExecutionRecord[]> {
-    const unfinished = records.filter((record) => !hasEnded(record))
-    const [only, second] = unfinished
-    if (only === undefined) return records
-    const answer =
-      second === undefined
-        ? await link().call("find", { executionId: only.id })
-        : await link().call("live", {})
-    if (!answer.ok) return records
-    const { value } = answer
-    const found = "records" in value ? value.records : value.record === null ? [] : [value.record]
-    const byId = new Map(found.map((record) => [record.id, record]))
-    // One that is not live any more has ended since: the journal knows by now.
-    return records.map((record) => {
-      if (hasEnded(record)) return record
-      return byId.get(record.id) ?? journal().find(record.id) ?? record
-    })
-  }
-}
-
-/** Of whatever a caller is known by: what the keeper notes. */
-function originOf({ principal, address, via }: Caller): Origin {
-  return { principal, address, via }
 }
 
 function notFound(given: string): Result<never, Failure> {
   return fail(failure("PROCESS_NOT_FOUND", `Unknown execution: ${JSON.stringify(given)}.`))
-}
-
-function ownedOf({ principal, spec }: ExecutionRecord): Owned {
-  return { principal, labels: spec.labels }
 }
 
 /** Null for who may see everything. */

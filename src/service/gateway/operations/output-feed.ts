@@ -6,6 +6,8 @@ import type { Caller } from "../../access/caller.ts"
 import { noLongerGood } from "../../access/permission.ts"
 import type {
   FeedEvent,
+  HeldBytes,
+  HeldRun,
   OutputFeed,
   OutputForm,
   Piece,
@@ -20,8 +22,17 @@ import { type WholeText, wholeText } from "./whole-text.ts"
 const nothing = new Uint8Array(0)
 const mostStates = 100
 
-type Held = Record<StreamName, Uint8Array>
 type OutputPiece = Omit<Piece, "next">
+
+/** Where a feed begins: at a place that was found in the transcript, never one that was claimed. */
+export type FeedStart = {
+  position: ReadPosition
+  held: readonly HeldRun[]
+  /** What its cursor held back, too, but was dropped from the record since. */
+  forgottenBytes: number
+  /** The cursor for it. */
+  from: string
+}
 
 /** One reader of one execution's output: a position on disk, and no queue. */
 export class TranscriptFeed implements OutputFeed, FollowReader {
@@ -36,17 +47,17 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   readonly #listeners = new Set<() => void>()
   #states: ExecutionRecord[] = []
   #position: ReadPosition
-  /** Bytes of a split character: read already, not delivered yet. */
-  #held: Held
+  /** Bytes of a split character: read already, not delivered yet. In the order of the output. */
+  #held: readonly HeldRun[]
+  #forgottenBytes: number
   #lastSequence = -1
-  #lastTimeMs: number
   #isOver = false
   /** From then on, what it gets late is late. Before, it reads what was there before it came. */
   #hasCaughtUp = false
 
   constructor(
     followed: Followed,
-    start: { position: ReadPosition; held: Held },
+    start: FeedStart,
     reader: TranscriptReader,
     live: LiveExecutions,
     caller: Pick<Caller, "isStillGood" | "via">,
@@ -59,10 +70,10 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     this.#reader = reader
     this.#position = start.position
     this.#held = start.held
-    this.#lastTimeMs = Date.parse(followed.record.createdAt)
-    this.from = this.cursor()
+    this.#forgottenBytes = start.forgottenBytes
+    this.from = start.from
     const { start: oldest } = followed.transcript
-    this.availableFrom = encodeCursor({ position: { ...oldest, inside: 0 }, held: noHeld() })
+    this.availableFrom = encodeCursor({ position: { ...oldest, inside: 0 }, held: noHeld })
     this.#reading = live.read(followed, this)
   }
 
@@ -75,7 +86,8 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   }
 
   cursor(): string {
-    return encodeCursor({ position: this.#position, held: this.#held })
+    const held = this.#held.length === 0 ? noHeld : heldBytes(this.#held)
+    return encodeCursor({ position: this.#position, held })
   }
 
   position() {
@@ -83,7 +95,8 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   }
 
   passedBytes(): number {
-    return this.#position.sequence - this.#held.stdout.length - this.#held.stderr.length
+    const held = this.#held.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    return this.#position.sequence - held - this.#forgottenBytes
   }
 
   onAdvance(advanced: () => void): Disposable {
@@ -118,9 +131,12 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     if (!this.#caller.isStillGood()) return this.#fail(noLongerGood)
     const state = this.#states.shift()
     if (state !== undefined) return { kind: "state", record: state }
+    if (this.#forgottenBytes > 0) return this.#gapOfHeld()
     if (form === "bytes") {
-      const held = this.#takeHeld()
-      if (held !== null) return this.#output(held)
+      const [oldest, ...others] = this.#held
+      const sequence = this.#sequenceOfHeld()
+      this.#held = others
+      if (oldest !== undefined) return this.#output({ ...oldest, sequence, endsInsideLine: true })
     }
     while (true) {
       const { transcript } = this.#followed
@@ -158,16 +174,25 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     const { stream } = piece
     this.#position = piece.next
     if (form === "bytes") return this.#output(piece)
-    const whole = wholeText(this.#held[stream], piece.bytes)
-    if (whole.held !== this.#held[stream]) this.#held = { ...this.#held, [stream]: whole.held }
+    const before = this.#held.length === 0 ? nothing : heldBytes(this.#held)[stream]
+    const whole = wholeText(before, piece.bytes)
+    if (before.length + whole.held.length > 0) this.#hold(piece, whole.held)
     return whole.utf8.length === 0 ? null : this.#output(piece, whole)
+  }
+
+  /** The last bytes of a piece, behind those held before where they are still unfinished. */
+  #hold({ stream, bytes, sequence, timeMs }: Piece, held: Uint8Array): void {
+    const isLonger = held.length > bytes.length
+    const others = this.#held.filter((run) => isLonger || run.stream !== stream)
+    const last = held.slice(-bytes.length)
+    const run = { stream, bytes: last, sequence: sequence + bytes.length - last.length, timeMs }
+    this.#held = last.length === 0 ? others : [...others, run]
   }
 
   #output(piece: OutputPiece, text?: WholeText): FeedEvent {
     const { stream, sequence, timeMs } = piece
     const bytes = text?.utf8 ?? piece.bytes
     this.#lastSequence = sequence
-    this.#lastTimeMs = timeMs
     this.#counts.bytes += bytes.length
     if (this.#hasCaughtUp) this.#metrics.delay.observe((Date.now() - timeMs) / 1000)
     return {
@@ -199,6 +224,17 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     const bytes = next.sequence - this.#position.sequence
     const lines = next.lines - this.#position.lines
     this.#position = next
+    return this.#countedGap(from, bytes, lines)
+  }
+
+  /** The rest of a character may come yet, but its beginning is not on record any more. */
+  #gapOfHeld(): FeedEvent {
+    const bytes = this.#forgottenBytes
+    this.#forgottenBytes = 0
+    return this.#countedGap(this.from, bytes, 0)
+  }
+
+  #countedGap(from: string, bytes: number, lines: number): FeedEvent {
     this.#counts.gaps += 1
     this.#counts.gapBytes += bytes
     this.#counts.gapLines += lines
@@ -207,20 +243,22 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
 
   /** What was held back will never be completed: it stands for itself. */
   #flushHeld(): FeedEvent | null {
-    const held = this.#takeHeld()
-    return held === null ? null : this.#output(held, wholeText(nothing, held.bytes, "complete"))
+    const [oldest] = this.#held
+    if (oldest === undefined) return null
+    const { stream, timeMs } = oldest
+    const bytes = heldBytes(this.#held)[stream]
+    const sequence = this.#sequenceOfHeld()
+    this.#held = this.#held.filter((run) => run.stream !== stream)
+    const text = wholeText(nothing, bytes, "complete")
+    return this.#output({ stream, bytes, sequence, timeMs, endsInsideLine: true }, text)
   }
 
-  #takeHeld(): OutputPiece | null {
-    const { stdout, stderr } = this.#held
-    const stream = stdout.length > 0 ? "stdout" : "stderr"
-    const bytes = this.#held[stream]
-    if (bytes.length === 0) return null
-    this.#held = { ...this.#held, [stream]: nothing }
-    // Where these bytes stood is forgotten; it was before this place, after what was delivered.
-    const before = this.#position.sequence - stdout.length - stderr.length
-    const sequence = Math.max(before, this.#lastSequence + 1)
-    return { stream, bytes, sequence, timeMs: this.#lastTimeMs, endsInsideLine: true }
+  /**
+   * What came after it may have been delivered before it, but a sequence never goes back, and adds
+   * up to what was delivered.
+   */
+  #sequenceOfHeld(): number {
+    return Math.max(this.passedBytes(), this.#lastSequence + 1)
   }
 
   #fail(refused: Extract<FeedEvent, { kind: "failed" }>["failure"]): FeedEvent {
@@ -234,6 +272,10 @@ export const transcriptExpired = failure(
   "The transcript of this execution is no longer kept.",
 )
 
-export function noHeld(): Held {
-  return { stdout: nothing, stderr: nothing }
+export const noHeld: HeldBytes = { stdout: nothing, stderr: nothing }
+
+function heldBytes(runs: readonly HeldRun[]): HeldBytes {
+  const of = (stream: StreamName) =>
+    Buffer.concat(runs.flatMap((run) => (run.stream === stream ? [run.bytes] : [])))
+  return { stdout: of("stdout"), stderr: of("stderr") }
 }

@@ -19,6 +19,11 @@ export const unreadinessReasons = {
     action: "Free space there, for example with `cc-executor prune`.",
     passes: false,
   },
+  "inodes-used-up": {
+    message: "The disk of the state directory has space but no inodes left: nothing is started.",
+    action: "Remove files there, for example with `cc-executor prune`.",
+    passes: false,
+  },
   "transcripts-full": {
     message: "Running executions have used up the room for transcripts: nothing new is started.",
     action: "Wait for one to end, cancel some, or raise --max-disk-bytes.",
@@ -27,6 +32,11 @@ export const unreadinessReasons = {
   "queue-full": {
     message: "Every slot is taken and the queue is full: nothing new is started.",
     action: "Wait for an execution to end, cancel some, or raise --max-executions or --max-queue.",
+    passes: true,
+  },
+  "descriptors-used-up": {
+    message: "The service has too few file descriptors left: nothing new is started.",
+    action: "Wait for an execution to end, or raise the limit with `ulimit -n` or LimitNOFILE.",
     passes: true,
   },
   "gateway-restarts": {

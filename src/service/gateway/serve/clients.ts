@@ -1,19 +1,27 @@
 import type { Failure } from "../../../protocol/failure.ts"
 import type { GatewaySettings } from "../../../protocol/ipc.ts"
-import { mostUnsentBytes } from "../../../protocol/session-limits.ts"
+import { mostUnsentBytes, tryAgainLater } from "../../../protocol/session-limits.ts"
 import { addressOf } from "../../access/identify.ts"
 import type { GarbageCollector } from "../../os/garbage-collector.ts"
 import { refuse as refusing } from "../../transports/http/answer.ts"
 import type { Connection as HttpConnection } from "../../transports/http/ports.ts"
 import type { OpenSession, Sessions, Speak } from "../../transports/socket/sessions.ts"
 import type { Handlers } from "../listen/listen.ts"
+import { RequestTurn } from "../listen/request-turn.ts"
+import type { WatchedConnection } from "../listen/watched-connection.ts"
 import type { Refusals } from "../ports.ts"
 import type { Access } from "./access.ts"
 
-/** How a client is spoken to, and its session once it is open. */
-type Talk = { speak: Speak | undefined; session: OpenSession | null }
+/** How a client is spoken to, its session once it is open, and the connection beneath it. */
+type Talk = {
+  speak: Speak | undefined
+  session: OpenSession | null
+  connection: WatchedConnection | null
+}
 
 type Served = {
+  /** What a client waits for before it is answered; null when it need not. */
+  untilAdmitted: () => Promise<void> | null
   settings: GatewaySettings
   sessions: Sessions
   trail: Refusals
@@ -26,10 +34,12 @@ type Served = {
 
 /** What becomes of requests and WebSockets, by whichever address they come. */
 export function serveClients(served: Served): Handlers<Talk> {
-  const { settings, sessions, trail, garbage, clientAccess, http, mcp } = served
+  const { untilAdmitted, settings, sessions, trail, garbage, clientAccess, http, mcp } = served
   const patienceS = settings.access.requestTimeoutMs / 1000
   return {
-    async fetch(request, server, peer) {
+    async fetch(request, server, peer, connection) {
+      const admission = untilAdmitted()
+      if (admission !== null) await admission
       // Bun makes the URL of whatever the Host header says.
       const url = URL.parse(request.url)
       const refuse = (failure: Failure) => {
@@ -41,11 +51,19 @@ export function serveClients(served: Served): Handlers<Talk> {
       if (url === null) return refuse(noHost)
       if (url.pathname !== "/ws/mcp") {
         server.timeout(request, patienceS)
-        return http(request, {
+        using turn = new RequestTurn(request, connection)
+        const response = await http(request, {
           peer,
-          hasArrived: () => server.timeout(request, 0),
-          hasAnswered: () => server.timeout(request, patienceS),
+          async hasArrived() {
+            server.timeout(request, 0)
+            return turn.hasArrived()
+          },
+          hasAnswered() {
+            server.timeout(request, patienceS)
+            turn.hasAnswered()
+          },
         })
+        return await turn.deliver(response)
       }
       const admitted = clientAccess.socketGuard(request, url, peer)
       if (!admitted.ok) {
@@ -61,7 +79,7 @@ export function serveClients(served: Served): Handlers<Talk> {
       const chosen = speaksMcp ? "mcp" : ""
       const headers = offered.length === 0 ? {} : { "Sec-WebSocket-Protocol": chosen }
       const speak = speaksMcp ? await mcp() : undefined
-      const data = { session: null, ...admitted.value, speak }
+      const data = { session: null, ...admitted.value, speak, connection }
       if (!server.upgrade(request, { data, headers })) return refuse(notAnUpgrade)
       taken.move() // the socket gives its place back when it is closed
       return undefined
@@ -74,18 +92,28 @@ export function serveClients(served: Served): Handlers<Talk> {
       backpressureLimit: mostUnsentBytes,
       closeOnBackpressureLimit: true,
       open(socket) {
-        const { caller, speak } = socket.data
-        socket.data.session = sessions.open(socket, caller, speak)
+        const { caller, speak, connection } = socket.data
+        socket.data.session = sessions.open(socket, caller, { speak, incoming: connection })
+        connection?.becomeSession({
+          principal: caller.principal,
+          close: (reason) => socket.close(tryAgainLater, reason),
+        })
       },
       async message(socket, message) {
-        const { session } = socket.data
+        const { session, connection } = socket.data
+        connection?.heardMessage(Buffer.byteLength(message))
         if (session === null) return
         sessions.heard(session)
         garbage.reportGarbage(message.length)
         await session.receive(typeof message === "string" ? message : message.toString("utf8"))
       },
-      pong(socket) {
-        if (socket.data.session !== null) sessions.heard(socket.data.session)
+      ping(socket, data) {
+        socket.data.connection?.heardMessage(data.length)
+      },
+      pong(socket, data) {
+        const { session, connection } = socket.data
+        connection?.heardMessage(data.length)
+        if (session !== null) sessions.heard(session)
       },
       drain(socket) {
         const { session } = socket.data

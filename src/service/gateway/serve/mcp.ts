@@ -10,7 +10,7 @@ import type { ExtendMcp, McpTransports } from "./mcp-transports.ts"
 export function serveMcp(ports: McpPorts, extend: ExtendMcp | undefined) {
   let transports: Promise<McpTransports> | null = null
   const load = () => (transports ??= loadTransports(ports, extend))
-  const http: ServeMcp = async (request, body, caller) => (await load()).http(request, body, caller)
+  const http: ServeMcp = async (...asked) => (await load()).http(...asked)
   return {
     http,
     speak: async (): Promise<Speak> => (await load()).speak,

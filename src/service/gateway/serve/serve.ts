@@ -6,17 +6,22 @@ import { standardOutput } from "../../../log/standard-output.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { GatewayMessage, GatewaySettings } from "../../../protocol/ipc.ts"
 import { LoopLag } from "../../metrics/loop-lag.ts"
+import { DescriptorReserve } from "../../os/descriptor-reserve.ts"
+import { ownDescriptorCount } from "../../os/descriptors.ts"
 import { GarbageCollector } from "../../os/garbage-collector.ts"
+import { acceptedSockets, mostDescriptors } from "../../os/network/accepted-sockets.ts"
 import { residentBytes } from "../../os/proc.ts"
 import { endLeftovers } from "../../os/trees/sweep.ts"
 import { openJournalReader } from "../../storage/journal/journal-reader.ts"
 import { createTranscriptReader } from "../../storage/transcript/read/reader.ts"
 import { afterTimer, createHttpApp } from "../../transports/http/app.ts"
+import { CallLimiter, untilAnswered } from "../../transports/http/call-limiter.ts"
 import { Sessions } from "../../transports/socket/sessions.ts"
+import { connectionBounds } from "../listen/connection-bounds.ts"
 import { listen } from "../listen/listen.ts"
 import type { TlsRefusal } from "../listen/tls-terminator.ts"
 import { AuditTrail } from "../operations/audit-trail.ts"
-import { type Channel, type KeeperLink, openKeeperLink } from "../operations/keeper-link.ts"
+import { type Channel, type OpenKeeperLink, openKeeperLink } from "../operations/keeper-link.ts"
 import { LiveExecutions } from "../operations/live-executions.ts"
 import { createOperations } from "../operations/operations.ts"
 import { ReadScheduler } from "../operations/read-scheduler.ts"
@@ -25,8 +30,10 @@ import { metricsText, OutputMetrics, RequestMetrics } from "../reports/gateway-m
 import { findUnreadiness } from "../reports/readiness.ts"
 import { openAccess } from "./access.ts"
 import { serveClients } from "./clients.ts"
+import { enforcementFacts } from "./enforcement-facts.ts"
 import { serveMcp } from "./mcp.ts"
 import type { ExtendMcp } from "./mcp-transports.ts"
+import { readWith } from "./read-with-reserve.ts"
 
 /** Characters of text sent: each message was a string before. */
 const collectEveryLength = 10 * 1024 * 1024
@@ -44,7 +51,7 @@ export type GatewayOptions = {
 export async function serveGateway(options: GatewayOptions = {}): Promise<number> {
   const startedAtMs = performance.now()
   let isDraining = false
-  let link: KeeperLink | null = null
+  let link: OpenKeeperLink | null = null
   let journal: JournalReader | null = null
   let certificateExpiresAt: Date | null = null
   const live: LiveExecutions = new LiveExecutions(
@@ -57,9 +64,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const channel = keeperChannel()
   const linked = openKeeperLink(channel, {
     updated: (updates) => live.apply(updates),
-    draining: (draining) => {
-      isDraining = draining
-    },
+    draining: (draining) => void (isDraining = draining),
     connections: () => (sessions?.size ?? 0) + live.readerCount,
   })
   link = await Promise.race([linked, toldToEnd.then(() => null)])
@@ -72,21 +77,23 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     format: "json", // the keeper, who relays these lines, makes them pretty where that is wanted
     destination,
   })
-  const opened = openJournalReader(settings.journalPath)
-  if (!opened.ok) {
-    channel.send({ kind: "cannot-listen", code: "EJOURNAL", message: opened.failure.message })
-    return 1
+  using storage = new DisposableStack()
+  const openJournal = () => {
+    const opened = openJournalReader(settings.journalPath)
+    if (opened.ok) journal = storage.use(opened.value)
+    else channel.send({ kind: "cannot-listen", code: "EJOURNAL", message: opened.failure.message })
+    return opened.ok
   }
-  using reader = opened.value
-  journal = reader
+  if (link.admitsAtOnce && !openJournal()) return 1
 
-  const transcripts = createTranscriptReader(settings.transcriptsPath)
+  using reserve = new DescriptorReserve(ownDescriptorCount(), log)
+  const transcripts = readWith(reserve, createTranscriptReader(settings.transcriptsPath))
   const output = new OutputMetrics()
   const requests = new RequestMetrics()
   using lag = new LoopLag()
   const operations = createOperations({
     link: () => open(link),
-    journal: () => reader,
+    journal: () => open(journal),
     transcripts: () => transcripts,
     live,
     policy: settings.policy,
@@ -120,6 +127,13 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     options.extendMcp,
   )
   if (settings.preloadMcp) await mcp.preload()
+  const closing = new AbortController()
+  const admission = Promise.withResolvers<void>()
+  const streams = {
+    maxStreams: settings.maxSessions,
+    maxStreamsPerPrincipal: settings.maxSessionsPerPrincipal,
+  }
+  const mcpCalls = new CallLimiter(streams)
   const keeper = link
   const askObstacles = singleFlight(
     () => keeper.call("condition", {}),
@@ -156,13 +170,16 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     issueTicket: (caller) => clientAccess.tickets.issue(caller),
     tarpit: clientAccess.tarpit,
     mcp: mcp.http,
+    mcpCalls,
+    closing: closing.signal,
     health: {
       facts: () => ({
         uptime_s: Math.max(0, Date.now() - Date.parse(settings.startedAt)) / 1000,
         gateway_uptime_s: (performance.now() - startedAtMs) / 1000,
         containment: settings.containment,
+        ...enforcementFacts(settings, process.ppid),
         sessions: openSessions.size,
-        executions: reader.countLive(),
+        executions: open(journal).countLive(),
         rss_bytes: { keeper: residentBytes(process.ppid), gateway: residentBytes(process.pid) },
         certificate_expires_at: certificateExpiresAt?.toISOString() ?? null,
       }),
@@ -172,10 +189,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     refusals: trail,
     reportGarbage: garbage.reportGarbage,
     maxMessageBytes: settings.maxMessageBytes,
-    streams: {
-      maxStreams: settings.maxSessions,
-      maxStreamsPerPrincipal: settings.maxSessionsPerPrincipal,
-    },
+    streams,
     ...clientAccess.known,
   })
 
@@ -184,8 +198,10 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       ...settings.listen,
       socketPath: settings.socketPath,
       patienceS: Math.round(access.requestTimeoutMs / 1000),
+      bounds: connectionBounds(mostDescriptors(), settings.maxMessageBytes),
     },
     serveClients({
+      untilAdmitted: () => (journal === null ? admission.promise : null),
       settings,
       sessions: openSessions,
       trail,
@@ -198,6 +214,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       log,
       refused: (refusal) => trail.refused(unseenClient(refusal)),
       uidOf: clientAccess.uidOf,
+      sockets: acceptedSockets,
       expires(at) {
         certificateExpiresAt = at
       },
@@ -209,10 +226,22 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   }
   using listeners = listening.value
   channel.send({ kind: "listening", port: listeners.port })
+  if (journal === null) {
+    const first = await Promise.race([keeper.admitted.then(() => "admitted"), toldToEnd])
+    if (first === "admitted" && !openJournal()) return 1
+    if (first === "admitted") admission.resolve()
+  }
 
   const why = await toldToEnd
-  if (why === "keeper gone") await endTrees(settings, reader, log)
-  else await Promise.all([trail.close(), openSessions.farewell(isDraining)])
+  if (why === "signal") {
+    const parting = isDraining ? "closed" : "replaced"
+    await Promise.all([trail.close(), openSessions.farewell(isDraining, parting)])
+    return 0
+  }
+  keeper.lose()
+  closing.abort()
+  const told = [openSessions.farewell(false, "closed"), untilAnswered(mcpCalls)]
+  await Promise.all([endTrees(settings, journal, log), ...told])
   return 0
 }
 
@@ -239,10 +268,10 @@ function untilToldToEnd(): Promise<"keeper gone" | "signal"> {
 /** The keeper died, and nobody else is left to end what it ran. */
 async function endTrees(
   settings: GatewaySettings,
-  journal: JournalReader,
+  journal: JournalReader | null,
   log: Logger,
 ): Promise<void> {
-  const left = liveStates.flatMap((state) => journal.list({ state, limit: 1000 })?.records ?? [])
+  const left = liveStates.flatMap((state) => journal?.list({ state, limit: 1000 })?.records ?? [])
   log.error({ executions: left.length }, "keeper gone: ending its executions")
   await endLeftovers(settings.stateDir, null, left)
 }

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict"
 import { LinkedQueue } from "../../../lib/linked-queue.ts"
 
 export type SlotLimits = {
@@ -16,6 +17,8 @@ export type SlotAvailability = "runs" | "waits" | "full" | "full-for-principal"
 export interface ExecutionSlot {
   /** It will not run, but counts as queued until its release. False for what is not queued. */
   leaveQueue(): boolean
+  /** Whether it is queued and may still run. */
+  isWaiting(): boolean
   release(): void
 }
 
@@ -62,7 +65,8 @@ export class ExecutionSlots<Queued> {
   acquire(starter: Starter): ExecutionSlot {
     const queue = this.#queueOf(starter)
     this.#start(queue)
-    return { leaveQueue: () => false, release: once(() => this.#finish(queue)) }
+    const release = once(() => this.#finish(queue))
+    return { leaveQueue: () => false, isWaiting: () => false, release }
   }
 
   /** Waits for a slot; `admitNext` returns it when it may run. */
@@ -73,16 +77,21 @@ export class ExecutionSlots<Queued> {
     queue.waiting += 1
     this.#waiting += 1
     this.#markReady(queue)
+    const remove = () => {
+      node.remove()
+      if (queue.entries.size === 0) unmarkReady(queue)
+    }
     let hasLeft = false
     return {
       leaveQueue() {
         if (entry.isAdmitted || hasLeft) return false
         hasLeft = true
-        node.remove()
+        remove()
         return true
       },
+      isWaiting: () => !entry.isAdmitted && !hasLeft,
       release: once(() => {
-        node.remove()
+        remove()
         if (entry.isAdmitted) this.#finish(queue)
         else this.#leaveQueue(queue)
       }),
@@ -91,20 +100,18 @@ export class ExecutionSlots<Queued> {
 
   /** The next to run, if there is a free slot and somebody who may take it. */
   admitNext(): Queued | null {
-    while (this.#running < this.#limits.maxExecutions) {
-      const queue = this.#ready.shift()
-      if (queue === null) return null
-      queue.isReady = false
-      const entry = queue.entries.shift()
-      if (entry === null) continue // the last one that waited has left meanwhile
-      entry.isAdmitted = true
-      queue.waiting -= 1
-      this.#waiting -= 1
-      this.#start(queue)
-      this.#markReady(queue)
-      return entry.queued
-    }
-    return null
+    if (this.#running >= this.#limits.maxExecutions) return null
+    const queue = this.#ready.shift()
+    if (queue === null) return null
+    queue.turn = null
+    const entry = queue.entries.shift()
+    assert(entry !== null, `nobody waits in the queue of ${queue.key}`)
+    entry.isAdmitted = true
+    queue.waiting -= 1
+    this.#waiting -= 1
+    this.#start(queue)
+    this.#markReady(queue)
+    return entry.queued
   }
 
   #start(queue: PrincipalQueue<Queued>): void {
@@ -126,9 +133,8 @@ export class ExecutionSlots<Queued> {
   }
 
   #markReady(queue: PrincipalQueue<Queued>): void {
-    if (queue.isReady || queue.entries.size === 0 || queue.running >= queue.maxRunning) return
-    queue.isReady = true
-    this.#ready.push(queue)
+    if (queue.turn !== null || queue.entries.size === 0) return
+    if (queue.running < queue.maxRunning) queue.turn = this.#ready.push(queue)
   }
 
   #forget(queue: PrincipalQueue<Queued>): void {
@@ -152,7 +158,7 @@ export class ExecutionSlots<Queued> {
       running: 0,
       waiting: 0,
       entries: new LinkedQueue(),
-      isReady: false,
+      turn: null,
     }
   }
 }
@@ -164,7 +170,13 @@ type PrincipalQueue<Queued> = {
   running: number
   waiting: number // with those that left the queue
   entries: LinkedQueue<{ queued: Queued; isAdmitted: boolean }>
-  isReady: boolean
+  turn: { remove(): void } | null // where it stands among the queues that are ready
+}
+
+/** A queue that nobody waits in has no turn: one that comes later starts at the end again. */
+function unmarkReady<Queued>(queue: PrincipalQueue<Queued>): void {
+  queue.turn?.remove()
+  queue.turn = null
 }
 
 /** What a principal starts as exempt has a queue of its own. */

@@ -1,6 +1,7 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { ExecutionSpec } from "../../../execution/spec.ts"
-import type { AuditNote, CommandFacts } from "../../../protocol/audit-entry.ts"
+import type { ClientOrder } from "../../../protocol/agent-orders.ts"
+import type { Attempt, AuditNote, CommandFacts } from "../../../protocol/audit-entry.ts"
 import { couldNotStart } from "../../../protocol/audit-message.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
 import type { Redaction } from "../ports.ts"
@@ -23,6 +24,13 @@ export function startNote(
   const listen = ["unix", ...(port === null ? [] : hosts.map((host) => `${host} port ${port}`))]
   const own = { pid: process.pid, uid: process.getuid?.() ?? 0 }
   return { event: "service-started", outcome: "happened", what: { ...what, ...own, listen } }
+}
+
+/** What was ordered, without what was said. */
+export function orderFacts(order: ClientOrder): Pick<Attempt, "method" | "what"> {
+  const method = `agent.${order.order}`
+  if (order.order !== "answer") return { method }
+  return { method, what: { type: `${order.behavior} ${order.questionId}` } }
 }
 
 const mostCommandCharacters = 4096

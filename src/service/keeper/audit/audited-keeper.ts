@@ -2,6 +2,7 @@ import type { ExecutionId } from "../../../execution/id.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import { Deduplicator } from "../../../lib/deduplicator.ts"
 import { fail, type Result } from "../../../lib/result.ts"
+import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { Attempt, Origin, RefusedAttempt } from "../../../protocol/audit-entry.ts"
 import { auditMessage } from "../../../protocol/audit-message.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
@@ -11,7 +12,7 @@ import type { ControlResult, InputResult } from "../../../protocol/methods.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Audit, Clock, Redaction } from "../ports.ts"
 import { redactMessage } from "../redact.ts"
-import { endNotes, factsOfRequest, factsOfSpec } from "./audit-notes.ts"
+import { endNotes, factsOfRequest, factsOfSpec, orderFacts } from "./audit-notes.ts"
 
 type Asked = Pick<Attempt, "method" | "execution_id" | "what">
 
@@ -53,18 +54,20 @@ export class AuditedKeeper {
     exempt: boolean,
     request: ExecuteParams,
     follow: boolean,
+    agent?: AgentOptions,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
     const { principal } = origin
-    const started = this.#keeper.start({ principal, exempt }, request, follow)
+    const method = agent === undefined ? "execute" : "agent.start"
+    const started = this.#keeper.start({ principal, exempt }, request, follow, agent ?? null)
     if (!started.ok) {
       const { failure } = started
       const isAboutCommand = !aboutRoom.has(failure.reason)
       const what = isAboutCommand ? { what: factsOfRequest(request, this.#redaction) } : {}
-      return this.#refused(origin, { method: "execute", ...what }, failure, request.env)
+      return this.#refused(origin, { method, ...what }, failure, request.env)
     }
     const { record, repeated } = started.value
     const what = factsOfSpec(record.spec)
-    const asked = { method: "execute", execution_id: record.id, what }
+    const asked = { method, execution_id: record.id, what }
     this.#allowed(origin, asked, repeated ? { repeated } : {})
     return started
   }
@@ -87,7 +90,7 @@ export class AuditedKeeper {
 
   async input({ origin, ...input }: KeeperParams<"input">): Promise<Result<InputResult, Failure>> {
     const { executionId } = input
-    const outcome = await this.#keeper.input(input)
+    const outcome = await this.#keeper.input({ ...input, principal: origin.principal })
     const asked = { method: "input", execution_id: executionId }
     if (!outcome.ok) return this.#refused(origin, asked, outcome.failure)
     // After its end nobody would tell, or forget, what is counted here.
@@ -99,6 +102,17 @@ export class AuditedKeeper {
     }
     this.#allowed(origin, asked)
     if (isLive) this.#countInputs(executionId, origin)
+    return outcome
+  }
+
+  async order({
+    origin,
+    ...order
+  }: KeeperParams<"order">): Promise<Result<Record<string, never>, Failure>> {
+    const asked = { ...orderFacts(order.order), execution_id: order.executionId }
+    const outcome = await this.#keeper.order(order, origin.principal)
+    if (!outcome.ok) return this.#refused(origin, asked, outcome.failure)
+    this.#allowed(origin, asked)
     return outcome
   }
 

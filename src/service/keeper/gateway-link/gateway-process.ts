@@ -1,3 +1,5 @@
+import { errnoOf } from "../../../lib/errno.ts"
+import { isShortage, shortageOf } from "../../../lib/exhaustion.ts"
 import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { failure } from "../../../protocol/failure.ts"
@@ -15,6 +17,8 @@ const restartWindowMs = 60_000
 const longestBackOffMs = 30_000
 const flushTimeoutMs = 500
 const farewellMs = 2000
+/** From a start that failed for want of descriptors or processes to the next one. */
+const shortageMs = 200
 
 export type GatewayProcessOptions = Answerers & {
   start: StartGateway
@@ -35,12 +39,15 @@ export class GatewayProcess {
   /** Why it is about to end, where that is our doing. */
   #fault: RestartReason = "ended"
   #backOffMs = 0
+  #isAdmitting: boolean
   #isEnding = false
   #isDraining = false
   #connections = 0
 
-  constructor(options: GatewayProcessOptions) {
+  /** `admitting`: whether clients are answered from the first moment on, or when `admit` says. */
+  constructor(options: GatewayProcessOptions, admitting: "at once" | "when told" = "at once") {
     this.#options = options
+    this.#isAdmitting = admitting === "at once"
   }
 
   /** Clients connected when it was last heard. */
@@ -59,6 +66,12 @@ export class GatewayProcess {
   open(): Promise<Result<number | null, CannotListen>> {
     this.#launch()
     return this.#firstAnswer.promise
+  }
+
+  /** Whoever has connected until now, and waits, is answered. */
+  admit(): void {
+    this.#isAdmitting = true
+    this.#gateway?.send({ kind: "admit" })
   }
 
   /** Tells it, and so its health page, that nothing new is started any more. */
@@ -82,14 +95,32 @@ export class GatewayProcess {
   }
 
   #launch(): void {
-    const gateway = this.#options.start((message) => this.#receive(gateway, message))
+    const gateway = this.#start()
+    if (gateway === null) return
     this.#gateway = gateway
     this.#unansweredBeats = 0
     this.#options.onStarted(gateway.pid)
     this.#options.updates.connect((updates) => gateway.send(updates))
-    gateway.send({ kind: "configure", settings: this.#options.settings })
+    const { settings } = this.#options
+    gateway.send({ kind: "configure", settings, admits: this.#isAdmitting })
     this.#beat()
     void gateway.exited.then((how) => this.#ended(gateway, how))
+  }
+
+  /** Null when it could not be started for want of something: then it is tried again. */
+  #start(): Gateway | null {
+    try {
+      const gateway = this.#options.start((message) => this.#receive(gateway, message))
+      return gateway
+    } catch (error) {
+      if (!isShortage(error)) throw error
+      const message = `The gateway could not be started: ${shortageOf(errnoOf(error))}.`
+      this.#firstAnswer.resolve(fail({ code: errnoOf(error) ?? "EGATEWAY", message }))
+      const delayMs = this.#nextDelayMs()
+      this.#options.log.error({ err: error, delayMs }, "gateway could not be started")
+      this.#launchLater(Math.max(delayMs, shortageMs))
+      return null
+    }
   }
 
   #receive(from: Gateway, raw: unknown): void {
@@ -139,6 +170,12 @@ export class GatewayProcess {
       )
     const broke = (error: unknown) => {
       this.#options.log.error({ err: error, method }, "request failed in the keeper")
+      const shortage = shortageOf(errnoOf(error))
+      if (shortage !== null) {
+        const told = `It could not be done: ${shortage}, or try again later.`
+        send(fail(failure("AT_CAPACITY", told, { errno: errnoOf(error), retry_after: 1 })))
+        return
+      }
       const message = `The keeper failed while handling ${method}. See the log of the service.`
       send(fail(failure("INTERNAL", message)))
     }
@@ -191,7 +228,11 @@ export class GatewayProcess {
       { gatewayPid: gateway.pid, how, delayMs },
       "gateway ended; restarting it",
     )
-    this.#heartbeat = this.#options.clock.after(delayMs, () => this.#launch())
+    this.#launchLater(delayMs)
+  }
+
+  #launchLater(delayMs: number): void {
+    if (!this.#isEnding) this.#heartbeat = this.#options.clock.after(delayMs, () => this.#launch())
   }
 
   /** The first five in a minute at once, then ever slower: a crash loop must not eat the CPU. */

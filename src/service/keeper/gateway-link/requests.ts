@@ -35,8 +35,8 @@ export function answerRequest(
   const askedMs = clock.monotonicMs()
   switch (method) {
     case "start": {
-      const { origin, exempt, request, follow } = keeperMethods.start.params.parse(params)
-      const started = audited.start(origin, exempt, request, follow)
+      const { origin, exempt, request, follow, agent } = keeperMethods.start.params.parse(params)
+      const started = audited.start(origin, exempt, request, follow, agent)
       // What was found again may be unfollowed at this very moment, by its readers of before: only
       // a `follow` of its own tells which of the two comes last.
       if (!started.ok || started.value.repeated) return started
@@ -54,6 +54,8 @@ export function answerRequest(
     }
     case "input":
       return audited.input(keeperMethods.input.params.parse(params))
+    case "order":
+      return audited.order(keeperMethods.order.params.parse(params))
     case "resize":
       return keeper.resize(keeperMethods.resize.params.parse(params))
     case "remove":

@@ -23,6 +23,7 @@ export function createHousekeeping(
     clock: Clock
     log: Log
     disk: () => Pick<DiskUse, "live" | "tidied">
+    missingInodes: () => number
     isFull: (error: unknown) => boolean
   },
 ): () => void {

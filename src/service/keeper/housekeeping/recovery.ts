@@ -1,4 +1,5 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
+import { countText } from "../../../lib/count-text.ts"
 import type { Clock, Journal, ReceiptSigner, Redaction, Sweep, TranscriptStore } from "../ports.ts"
 import { endedRecord } from "../supervision/ended-record.ts"
 
@@ -45,7 +46,7 @@ function lossReason(record: ExecutionRecord, truncatedBytes = 0): string {
   const cut =
     truncatedBytes === 0
       ? ""
-      : `; ${truncatedBytes} bytes at the end of its transcript could not be read back`
+      : `; ${countText(truncatedBytes, "byte")} at the end of its transcript could not be read back`
   const uncounted = uncountedIn(record).join(" and ")
   const since =
     uncounted === "" ? "" : `; ${uncounted} since its last journaled event is not counted`

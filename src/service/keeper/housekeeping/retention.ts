@@ -20,6 +20,8 @@ export function retain(
     transcripts: TranscriptStore
     clock: Clock
     freeBytes(): number
+    /** How many inodes removals should free. */
+    missingInodes(): number
     disk(): Pick<DiskUse, "live" | "tidied">
   },
 ): Removed {
@@ -43,7 +45,8 @@ export function retain(
   }
   for (const one of kept) {
     const isOld = nowMs - Date.parse(one.endedAt) > settings.ageMs
-    if (!isOld && totalBytes <= allowedBytes && missingBytes <= 0) break
+    const isRoom = totalBytes <= allowedBytes && missingBytes <= 0 && ports.missingInodes() === 0
+    if (!isOld && isRoom) break
     remove(one)
   }
   const shares = keepShares(live, settings.retainBytesPerPrincipal, journal, remove)

@@ -1,3 +1,4 @@
+import { mostPerExecution } from "../../../execution/descriptor-needs.ts"
 import type { Count, StreamName } from "../../../execution/record.ts"
 import { liveStates, type StateKind } from "../../../execution/state.ts"
 import { Obstacle } from "../../../protocol/ipc.ts"
@@ -12,7 +13,7 @@ import type { KeeperMetrics } from "./keeper-metrics.ts"
 export type KeeperReport = ReturnType<typeof keeperReport>
 
 export type ReportSources = {
-  keeper: Pick<Keeper, "live" | "disk">
+  keeper: Pick<Keeper, "live" | "disk" | "admission">
   metrics: KeeperMetrics
   lag: LoopLag
   recorded: RecordedTotals
@@ -35,10 +36,13 @@ export function keeperReport(sources: ReportSources) {
   return {
     obstacles(): Obstacle[] {
       const states = countStates(keeper)
+      const { inodes, descriptors } = keeper.admission
       const found: Record<Obstacle, boolean> = {
         "disk-full": sources.disk().freeBytes < fullBelowBytes || sources.unwrittenEnds() > 0,
+        "inodes-used-up": !inodes.hasRoom(),
         "transcripts-full": keeper.disk.live().totalBytes >= bounds.maxDiskBytes,
         "queue-full": isFull(states, bounds),
+        "descriptors-used-up": !descriptors.hasRoom(mostPerExecution),
         "gateway-restarts": sources.gatewayIsUnstable(),
       }
       return Obstacle.options.filter((name) => found[name])

@@ -1,8 +1,11 @@
 import type { HandedExecution } from "../../../execution/handover.ts"
 import type { Handover } from "../../../protocol/handover.ts"
+import type { Listening } from "../../../protocol/upgrade.ts"
 import { UpgradeFiles } from "../../storage/upgrade-files.ts"
 import type { Keeper } from "../keeper.ts"
+import type { ServiceStorage } from "./open-storage.ts"
 import type { ServeOptions } from "./options.ts"
+import type { ProcessControl } from "./process-control.ts"
 import type { ReceivedHandover } from "./receive-handover.ts"
 import { machineUptimeMs } from "./upgrade.ts"
 
@@ -18,18 +21,21 @@ export type ContinuedExecutions = {
 export function continueExecutions(
   handover: Handover,
   keeper: Keeper,
-  options: ServeOptions,
+  { journal }: Pick<ServiceStorage, "journal">,
+  { reaper }: Pick<ProcessControl, "reaper">,
+  { receivedHandover }: Pick<ServeOptions, "receivedHandover">,
 ): ContinuedExecutions {
-  options.receivedHandover?.accept()
+  // Not before: the previous program could not read it, and until now it may have to.
+  receivedHandover?.accept(() => journal.keepMigration())
+  reaper.begin()
   const sinceMs = () => Math.max(0, machineUptimeMs() - handover.uptimeMs)
   const heldMs = sinceMs()
-  keeper.adopt({
+  keeper.continueAdopted(
     // What was written is gone through one by one: who wrote little need not wait for the others.
-    executions: handover.executions
+    handover.executions
       .map((handed) => withTime(handed, heldMs))
       .toSorted((one, other) => bytesOf(one) - bytesOf(other)),
-    queued: handover.queued,
-  })
+  )
   if (handover.endSignal !== null) process.kill(process.pid, handover.endSignal)
   const { length: executions } = handover.executions
   const { length: queued } = handover.queued
@@ -42,6 +48,7 @@ export async function reportUpgrade(
   continued: ContinuedExecutions,
   options: ServeOptions,
   stateDir: string,
+  told: { listening: Listening; said: string[] },
 ): Promise<void> {
   const { receivedHandover, logger: log, version: to } = options
   const why = receivedHandover?.failure ?? null
@@ -49,10 +56,11 @@ export async function reportUpgrade(
   const facts = { ...continued, heldMs: await continued.heldMs }
   if (why === null) {
     log.info({ from, ...facts }, "service upgraded")
-    files.report({ upgrade, phase: "done", from, to, pid: process.pid, ...facts })
+    files.report({ upgrade, phase: "done", from, to, pid: process.pid, ...facts, ...told })
   } else {
     log.error({ why, ...facts }, "upgrade failed: the old program continues")
-    files.report({ upgrade, phase: "refused", why: `The new program did not take over: ${why}` })
+    const text = `The new program did not take over: ${why}`
+    files.report({ upgrade, phase: "refused", why: text, tookBack: why })
   }
 }
 

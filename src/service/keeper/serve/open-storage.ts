@@ -1,16 +1,22 @@
 import type { Config } from "../../../config/config.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Handover } from "../../../protocol/handover.ts"
+import { auditProblem } from "../../audit/audit-files.ts"
 import { type AuditLog, openAuditLog } from "../../audit/audit-log.ts"
 import { tryLock } from "../../os/libc.ts"
 import { readStat } from "../../os/proc.ts"
-import { openJournal } from "../../storage/journal/journal.ts"
+import { type OpenJournal, openJournal } from "../../storage/journal/journal.ts"
+import { openJournalReader } from "../../storage/journal/journal-reader.ts"
 import { createReceiptSigner } from "../../storage/journal/receipt-signing.ts"
 import { loadOrCreateSigningKey } from "../../storage/journal/signing-key.ts"
-import { openStateDirectory, type StateDirectory } from "../../storage/state-directory.ts"
+import {
+  entryProblem,
+  openStateDirectory,
+  type StateDirectory,
+} from "../../storage/state-directory.ts"
 import { stateProblem } from "../../storage/state-schema.ts"
 import { createTranscriptStore } from "../../storage/transcript/store.ts"
-import type { Clock, Journal, ReceiptSigner, Redaction, TranscriptStore } from "../ports.ts"
+import type { Clock, ReceiptSigner, Redaction, TranscriptStore } from "../ports.ts"
 import type { ServeOptions } from "./options.ts"
 import { type PolicyWatch, policyProblem, watchPolicy } from "./policy-watch.ts"
 import { auditSettings, redactionOf } from "./settings.ts"
@@ -25,7 +31,19 @@ export function whyStorageCannotReopen(
   if (!patterns.ok) return patterns.failure
   const isSame = patterns.value?.fingerprint === redaction?.fingerprint
   if (!isSame) return otherPatterns
-  return policyProblem(config, options) ?? stateProblem(state.path, options.version)
+  return policyProblem(config, options) ?? recordProblem(state, options.version)
+}
+
+/** By then nobody could go back: what others have put there is found before. */
+function recordProblem({ path, paths }: StateDirectory, version: string): string | null {
+  const problem = entryProblem(paths) ?? stateProblem(path, version) ?? auditProblem(paths.audit)
+  if (problem !== null) return problem
+  const key = loadOrCreateSigningKey(path)
+  if (!key.ok) return key.failure.message
+  const journal = openJournalReader(paths.journal)
+  if (!journal.ok) return journal.failure.message
+  journal.value[Symbol.dispose]()
+  return null
 }
 
 /** What is half known of a secret in an output is known by these patterns only. */
@@ -39,7 +57,7 @@ export type ServiceStorage = {
   state: StateDirectory
   policy: PolicyWatch
   redaction: Redaction | null
-  journal: Journal
+  journal: OpenJournal
   audit: AuditLog
   signer: ReceiptSigner
   transcripts: TranscriptStore
@@ -62,6 +80,7 @@ export function openStorage(
     pid: process.pid,
     startTicks: readStat(process.pid)?.startTicks ?? 0,
     version: options.version,
+    startedBy: options.startedBy,
     startedAt: handed?.startedAt ?? clock.now().toISOString(),
   }
   const lockFd = handed?.lockFd ?? null
@@ -71,7 +90,9 @@ export function openStorage(
   const policy = watchPolicy(config, options)
   if (!policy.ok) return policy
   owner.use(policy.value)
-  const journal = openJournal(state.value.paths.journal, clock)
+  // Until this program has taken over, the one before it must be able to read the journal.
+  const migration = handed === null ? "at once" : "when told"
+  const journal = openJournal(state.value.paths.journal, clock, migration)
   if (!journal.ok) return fail(journal.failure.message)
   owner.use(journal.value)
   const audit = openAuditLog(auditSettings(config, state.value), clock, options.logger)

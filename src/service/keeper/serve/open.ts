@@ -3,19 +3,16 @@ import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Handover } from "../../../protocol/handover.ts"
-import { clearTextWarning, type Exposure, openNetworkProblem } from "../../access/open-network.ts"
-import { readAcceptedTokens } from "../../access/tokens/accepted-tokens.ts"
-import { TokenBook } from "../../access/tokens/token-book.ts"
-import type { TokenFileFailure } from "../../access/tokens/token-file.ts"
+import { whyCannotListen } from "../../gateway/listen/why-cannot-listen.ts"
 import { endLeftovers } from "../../os/trees/sweep.ts"
 import { JournalFullError } from "../../storage/journal/journal-failure.ts"
-import type { StateDirectory } from "../../storage/state-directory.ts"
 import { endNotes } from "../audit/audit-notes.ts"
 import { recover } from "../housekeeping/recovery.ts"
+import { prepareAccess, whyAccessCannotBePrepared } from "./network-access.ts"
 import { openStorage, type ServiceStorage, whyStorageCannotReopen } from "./open-storage.ts"
 import type { ServeOptions } from "./options.ts"
 import { openProcessControl, type ProcessControl } from "./process-control.ts"
-import { acceptedTokensOf } from "./settings.ts"
+import { listenSettings } from "./settings.ts"
 import { systemClock as clock } from "./system-clock.ts"
 
 /** A service that is ready to run executions, but does not run any yet. */
@@ -34,7 +31,7 @@ export async function openService(
   options: ServeOptions,
   owner: AsyncDisposableStack,
 ): Promise<Result<Opened, string>> {
-  const { logger: log, say, receivedHandover } = options
+  const { logger: log, receivedHandover } = options
   const read = receivedHandover?.read() ?? ok(null)
   if (!read.ok) return read
   const handover = read.value
@@ -42,8 +39,13 @@ export async function openService(
   if (!record.ok) return record
   const machine = openProcessControl(config, record.value, owner, handover?.containment ?? null)
   if (!machine.ok) return machine
-  const problem = exposureProblem(config, record.value.state, say)
+  const problem = await prepareAccess(config, record.value.state, options)
   if (problem !== null) return fail(problem)
+  if (receivedHandover?.hasOtherSettings(options.args) === true) {
+    // While the program before this one can still go on as it was.
+    const why = await whyCannotListen(listenSettings(config, handover?.port ?? null))
+    if (why !== null) return fail(why)
+  }
   // Whoever hands over is no crash, and leaves nothing that would have to be ended.
   const lost = handover === null ? await recoverLost(record.value, machine.value, log) : []
   if (lost === null) {
@@ -58,33 +60,10 @@ export function whyServiceCannotReopen(
   options: ServeOptions,
   record: ServiceStorage,
 ): string | null {
-  const unheard = () => undefined
   return (
     whyStorageCannotReopen(config, options, record) ??
-    exposureProblem(config, record.state, unheard)
+    whyAccessCannotBePrepared(config, record.state)
   )
-}
-
-/** Whether others could reach the service without showing who they are; warns of clear text. */
-function exposureProblem(
-  config: Config,
-  state: StateDirectory,
-  say: (text: string) => void,
-): string | null {
-  const accepted = acceptedTokensOf(config)
-  const read = accepted === null ? null : readAcceptedTokens(accepted)
-  if (read?.ok === false) return read.failure.message
-  const tell = ({ message }: TokenFileFailure) => say(`cc-executor: ${message}`)
-  const tokens = new TokenBook(state.path, tell, accepted)
-  const exposure: Exposure = {
-    hosts: config.port === null ? [] : config.hosts,
-    hasTokens: tokens.hasUsable(clock.now()),
-    asksForCertificates: config.tlsClientCa !== null,
-    speaksTls: config.tlsCert !== null,
-  }
-  const warning = clearTextWarning(exposure)
-  if (warning !== null) say(`cc-executor: ${warning}`)
-  return openNetworkProblem(exposure)
 }
 
 /** Ends what an earlier service left, and records it; null when the disk is full. */

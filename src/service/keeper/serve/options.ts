@@ -1,5 +1,6 @@
 import type { Logger } from "../../../log/log.ts"
 import type { ServiceState } from "../../os/notify-systemd.ts"
+import type { StartedBy } from "../../storage/lock-text.ts"
 import type { ReceivedHandover } from "./receive-handover.ts"
 
 export type ServeOptions = {
@@ -11,6 +12,7 @@ export type ServeOptions = {
   cwd: string
   /** What the program was started with, after its own name. */
   args: readonly string[]
+  startedBy: StartedBy
   /** Where another program had this process before. */
   receivedHandover: ReceivedHandover | null
   logger: Logger

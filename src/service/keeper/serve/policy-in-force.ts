@@ -149,7 +149,8 @@ function pinned(
   const found = programs.locate(command, path, "/")
   if (!found.ok) return { ...program, path: command, files: found.failure.message }
   const files = programs.filesOf(found.value, path)
-  return { ...program, path: found.value.path, files: files.ok ? files.value : files.failure }
+  const { path: file } = found.value
+  return { ...program, path: file, files: files.ok ? files.value : files.failure.message }
 }
 
 /** What steers this service, or the runtime it is made of, is not for the children. */

@@ -4,6 +4,7 @@ import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { changeableBy, unreachableFor } from "../../os/programs/user-reach.ts"
 import type { Programs } from "../ports.ts"
+import { doneUnlessShort } from "../shortages.ts"
 import type { LaunchRules } from "../starting/allowed-launch.ts"
 import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.ts"
 
@@ -23,7 +24,8 @@ export function watchPolicy(config: Config, options: Options): Result<PolicyWatc
   if (!first.ok) return first
   let current = first.value
   for (const warning of current.warnings) say(`cc-executor: ${warning}`)
-  const again = () => {
+  const again = () => void doneUnlessShort(log, "the policy is reloaded", reload)
+  const reload = () => {
     const next = readSafe(config, options)
     const why = next.ok ? userChange(current.rules.user, next.value.rules.user) : next.failure
     if (!next.ok || why !== null) {

@@ -4,6 +4,7 @@ import { withoutRuntimeVariables } from "../../../cli/runtime-variables.ts"
 import { messageOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { Handover } from "../../../protocol/handover.ts"
+import { duplicate } from "../../os/libc.ts"
 import {
   becomeProgram,
   holdEndSignals,
@@ -12,6 +13,7 @@ import {
   raiseHeldSignal,
   readMemoryFile,
 } from "../../os/program-change.ts"
+import type { NextProgram } from "../../os/tracing/watched-program.ts"
 
 type Environment = Record<string, string | undefined>
 
@@ -37,7 +39,12 @@ export function handOverTo(
   program: readonly string[],
   args: readonly string[],
   handover: Handover,
-  from: { programFd: number; self: readonly string[]; env: Environment },
+  from: {
+    programFd: number
+    self: readonly string[]
+    args: readonly string[]
+    env: Environment
+  },
 ): never {
   const [path = ""] = program
   const documentFd = memoryFile(Buffer.from(JSON.stringify(handover)))
@@ -45,7 +52,7 @@ export function handOverTo(
     documentFd,
     programFd: from.programFd,
     self: [...from.self],
-    args: [...args],
+    args: [...from.args],
     descriptors: [documentFd, from.programFd, ...descriptorsIn(handover)],
     umask: holdEndSignals(),
     failure: null,
@@ -59,7 +66,7 @@ export function handOverTo(
 
 /** What the previous program of this process handed over. */
 export class ReceivedHandover {
-  readonly #inheritance: Inheritance
+  #inheritance: Inheritance
   #isAccepted = false
 
   constructor(inheritance: Inheritance) {
@@ -76,6 +83,11 @@ export class ReceivedHandover {
     return this.failure === null ? null : this.#inheritance.self
   }
 
+  /** Whether this program was not only given another's place, but other settings than it had. */
+  hasOtherSettings(args: readonly string[]): boolean {
+    return this.failure === null && !Bun.deepEquals(args, this.#inheritance.args)
+  }
+
   read(): Result<Handover, string> {
     const text = new TextDecoder().decode(readMemoryFile(this.#inheritance.documentFd))
     const read = Handover.safeParse(JSON.parse(text))
@@ -83,17 +95,35 @@ export class ReceivedHandover {
     return fail(`The handover could not be read: ${z.prettifyError(read.error)}`)
   }
 
-  /** From now on this program is the one, and signals reach it. */
-  accept(): void {
+  /** Whether the program before this one can still go on in its place. */
+  get canGoBack(): boolean {
+    return !this.#isAccepted && this.failure === null
+  }
+
+  /**
+   * From now on this program is the one, and signals reach it. `commit` is the one deed that the
+   * previous program could not go on after: whoever watches must not put that one back behind it,
+   * so the watch ends before. If it throws, nothing was done, and there is a way back still.
+   */
+  accept(commit: () => void): void {
+    const { documentFd, descriptors } = this.#inheritance
+    const kept = duplicate(documentFd)
+    this.#inheritance = {
+      ...this.#inheritance,
+      documentFd: kept,
+      descriptors: [...descriptors.filter((fd) => fd !== documentFd), kept],
+    }
+    closeSync(documentFd) // by which those who watch know
+    commit()
     this.#isAccepted = true
-    closeSync(this.#inheritance.documentFd)
+    closeSync(kept)
     closeSync(this.#inheritance.programFd)
     letSignalsThrough()
   }
 
   /** Nothing has been done yet, so the previous program can continue. At most once. */
   returnUnlessAccepted(env: Environment, why: string): void {
-    if (this.#isAccepted || this.failure !== null) return
+    if (!this.canGoBack) return
     returnToPrevious(this.#inheritance, env, why)
   }
 }
@@ -108,15 +138,50 @@ export function receiveHandover(env: Environment): ReceivedHandover | null {
   return new ReceivedHandover(inheritance)
 }
 
+/**
+ * For whoever watches it from outside: what the environment of a program that has just begun says
+ * of it. Null when it is the one that handed over: there is none to go back to.
+ */
+export function nextProgramIn(environment: Uint8Array): NextProgram | null {
+  // Bytes, not characters: others of its variables may hold any.
+  const variables = Buffer.from(environment).toString("latin1").split("\0").filter(Boolean)
+  const prefix = `${handoverVariable}=`
+  const own = variables.find((one) => one.startsWith(prefix))
+  if (own === undefined) return null
+  const text = Buffer.from(own.slice(prefix.length), "latin1").toString()
+  const inheritance = Inheritance.parse(JSON.parse(text))
+  if (inheritance.failure !== null) return null
+  const others = variables.filter((one) => one !== own).map((one) => Buffer.from(one, "latin1"))
+  return {
+    acceptedBy: inheritance.documentFd,
+    previous(why) {
+      const back = wayBack(inheritance, why)
+      const told = Buffer.from(`${prefix}${JSON.stringify(back.inheritance)}`)
+      return {
+        path: back.path,
+        argv: back.argv.map((word) => Buffer.from(word)),
+        env: [...others, told],
+        descriptors: inheritance.descriptors,
+      }
+    },
+  }
+}
+
+function returnToPrevious(inheritance: Inheritance, env: Environment, failure: string): never {
+  const back = wayBack(inheritance, failure)
+  holdEndSignals()
+  return become(back.path, back.argv, env, back.inheritance)
+}
+
 /** It travels in a variable, and those have a bound. */
 const longestFailure = 2000
 
-function returnToPrevious(inheritance: Inheritance, env: Environment, failure: string): never {
-  const path = `/proc/self/fd/${inheritance.programFd}`
-  const { self, args } = inheritance
-  const said = failure.slice(0, longestFailure)
-  holdEndSignals()
-  return become(path, [...self, ...args], env, { ...inheritance, failure: said })
+function wayBack(inheritance: Inheritance, failure: string) {
+  return {
+    path: `/proc/self/fd/${inheritance.programFd}`,
+    argv: [...inheritance.self, ...inheritance.args],
+    inheritance: { ...inheritance, failure: failure.slice(0, longestFailure) },
+  }
 }
 
 function become(
@@ -135,6 +200,7 @@ function descriptorsIn({ lockFd, executions }: Handover): number[] {
   const ofChildren = executions.flatMap(({ child }) => [
     ...child.outputs.map(({ fd }) => fd),
     child.input?.fd ?? null,
+    child.status?.fd ?? null,
   ])
   return [...new Set([lockFd, ...ofChildren.filter((fd) => fd !== null)])]
 }

@@ -1,32 +1,42 @@
 import { randomBytes } from "node:crypto"
 import type { Config } from "../../../config/config.ts"
 import { executionIdFrom } from "../../../execution/id.ts"
-import type { Log } from "../../../lib/log.ts"
+import { fail } from "../../../lib/result.ts"
+import { UntrustedFileError } from "../../../lib/untrusted-file.ts"
 import { LoopLag } from "../../metrics/loop-lag.ts"
 import { GarbageCollector } from "../../os/garbage-collector.ts"
 import { signalNumber } from "../../os/signals.ts"
 import { spawnGateway } from "../../os/spawn-gateway.ts"
-import type { Forest } from "../../os/trees/forest.ts"
 import { rememberTrees } from "../../os/trees/tree-memory.ts"
 import { JournalFullError } from "../../storage/journal/journal-failure.ts"
-import type { StateDirectory } from "../../storage/state-directory.ts"
 import { startNote } from "../audit/audit-notes.ts"
 import { AuditedKeeper } from "../audit/audited-keeper.ts"
 import { GatewayProcess } from "../gateway-link/gateway-process.ts"
 import { GatewayUpdates } from "../gateway-link/gateway-updates.ts"
 import { createHousekeeping } from "../housekeeping/housekeeping.ts"
 import { Keeper } from "../keeper.ts"
+import type { Clock } from "../ports.ts"
 import { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import { keeperReport } from "../reports/keeper-report.ts"
+import { doneUnlessShort } from "../shortages.ts"
 import { openRetryingJournal, type RetryingJournal } from "../supervision/retrying-journal.ts"
 import { supervisionEvents } from "../supervision/supervision-events.ts"
-import { continueExecutions, handedOverBy, reportUpgrade } from "./continue-executions.ts"
+import { agentPorts } from "./agent-ports.ts"
+import {
+  type ContinuedExecutions,
+  continueExecutions,
+  handedOverBy,
+  reportUpgrade,
+} from "./continue-executions.ts"
+import { fewDescriptorsWarning } from "./few-descriptors.ts"
+import { listeningAt, readyLine } from "./listening-at.ts"
 import { openService } from "./open.ts"
 import type { ServiceStorage } from "./open-storage.ts"
 import type { ServeOptions } from "./options.ts"
 import type { ProcessControl } from "./process-control.ts"
+import { every, needsTidying, surveyOf } from "./regular-work.ts"
 import { fingerprint, gatewaySettings, keeperSettings, retentionSettings } from "./settings.ts"
-import { systemClock as clock } from "./system-clock.ts"
+import { serviceClock } from "./system-clock.ts"
 import { openUpgrades, watchUpgradeSignal } from "./upgrade.ts"
 import { watchForShutdown } from "./watch-for-shutdown.ts"
 
@@ -39,8 +49,15 @@ const idleCheckMs = 1000
 const fullDiskCheckMs = 100
 
 /** Runs the service until it is told to end; answers the exit code. */
-export async function serve(config: Config, options: ServeOptions): Promise<number> {
-  const { logger: log, say, receivedHandover } = options
+export async function serve(config: Config, given: ServeOptions): Promise<number> {
+  const said: string[] = []
+  const say = (text: string) => {
+    said.push(text)
+    given.say(text)
+  }
+  const options = { ...given, say }
+  const { logger: log, receivedHandover } = options
+  const clock = serviceClock(log)
   // From the first moment on: others know by the lock that it is understood.
   const upgradeSignal = watchUpgradeSignal()
   await using stack = new AsyncDisposableStack()
@@ -48,24 +65,38 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const returnToPrevious = (why: string) => receivedHandover?.returnUnlessAccepted(options.env, why)
   const opened = await openService(config, options, stack).catch((error: unknown) => {
     returnToPrevious(String(error))
+    if (error instanceof UntrustedFileError) return fail(error.message)
     throw error
   })
   if (!opened.ok) {
     returnToPrevious(opened.failure)
     return refuse(say, opened.failure)
   }
-  stack.defer(() => returnToPrevious("It failed before it could go on."))
+  let whyNotAccepted = "It failed before it could go on."
+  stack.defer(() => returnToPrevious(whyNotAccepted))
   const { record, machine, lost, handover } = opened.value
   const { state, audit } = record
 
+  const { limit } = machine.descriptors
+  const fewDescriptors = fewDescriptorsWarning(limit, config)
+  if (fewDescriptors !== null) {
+    log.warn({ limit, why: fewDescriptors }, "too few file descriptors for the settings")
+    say(`cc-executor: ${fewDescriptors}`)
+  }
   const metrics = new KeeperMetrics(clock)
   for (const one of lost) metrics.changed(one)
-  const running = runKeeper(config, record, machine, metrics, log)
+  const running = runKeeper(config, record, machine, metrics, clock, options)
   const { keeper, audited, retryingJournal, updates, runHousekeeping } = running
   let gatewayPid: number | null = null
-  const remember = () => rememberTrees(state.path, machine.containment, machine.forest, gatewayPid)
+  const remembered = { isOutdated: false }
+  const remember = () => {
+    remembered.isOutdated = true
+    rememberTrees(state.path, machine.containment, machine.forest, gatewayPid)
+    remembered.isOutdated = false
+  }
   const { mode: containment } = machine.containment
-  const facts = { version: options.version, containment, startedAt: record.startedAt }
+  const { startedAt } = record
+  const facts = { version: options.version, startedAt, containment: machine.containment }
   const report = keeperReport({
     keeper,
     metrics,
@@ -77,9 +108,10 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     unwrittenEnds: retryingJournal.unwrittenEnds,
     gatewayIsUnstable: () => gateway.isUnstable,
   })
-  const gateway: GatewayProcess = new GatewayProcess({
+  const settings = gatewaySettings(config, facts, state, handover?.port ?? null)
+  const gatewayOptions = {
     start: spawnGateway(options, machine.reaper, () => log.relay("gateway")),
-    settings: gatewaySettings(config, facts, state, handover?.port ?? null),
+    settings,
     keeper,
     audited,
     updates,
@@ -87,13 +119,17 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     report,
     clock,
     log,
-    onStarted(pid) {
+    onStarted(pid: number | null) {
       gatewayPid = pid
-      remember()
+      doneUnlessShort(log, "the gateway is remembered", remember)
     },
-  })
+  }
+  const gateway: GatewayProcess = new GatewayProcess(
+    gatewayOptions,
+    handover === null ? "at once" : "when told",
+  )
   stack.defer(() => gateway.close())
-  let port: number | null = handover?.port ?? null
+  let port = handover === null ? null : config.port && settings.listen.port
   const shutdown = watchForShutdown({
     isIdle: () => isIdle(keeper, gateway),
     exitWhenIdleMs: config.exitWhenIdleMs,
@@ -104,24 +140,45 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     { ...service, gateway, port: () => port, endSignal: shutdown.signal },
     upgradeSignal,
   )
-  const continued = handover && continueExecutions(handover, keeper, options)
-  const listening = await gateway.open()
-  // Executions that were handed over must not end because nobody can connect: keep trying.
-  if (!listening.ok && handover === null) return refuse(say, listening.failure.message)
-  if (listening.ok) port = listening.value
+  // Everything that can fail, and that can be taken back, comes before the point of no return.
+  const canGoBack = receivedHandover?.canGoBack ?? false
+  let continued: ContinuedExecutions | null = null
+  let listening: Awaited<ReturnType<GatewayProcess["open"]>>
+  try {
+    if (handover !== null) keeper.adopt(handover, canGoBack)
+    listening = await gateway.open()
+    if (listening.ok) port = listening.value
+    // Executions that were handed over must not end because nobody can connect: keep trying.
+    else if (handover === null || canGoBack) {
+      whyNotAccepted = listening.failure.message
+      return refuse(say, whyNotAccepted)
+    }
+    if (handover !== null) {
+      continued = continueExecutions(handover, keeper, record, machine, options)
+      gateway.admit()
+    }
+  } catch (error) {
+    whyNotAccepted = String(error)
+    throw error
+  }
 
   stack.use(every(housekeepingMs, log, runHousekeeping))
-  stack.use(every(surveyMs, log, () => keeper.disk.needsTidying() && runHousekeeping()))
+  stack.use(every(surveyMs, log, () => needsTidying(keeper) && runHousekeeping()))
   stack.use(every(housekeepingMs, log, () => audit.sync()))
-  stack.use(every(surveyMs, log, surveyOf(machine.forest, remember)))
-  runHousekeeping()
+  stack.use(every(surveyMs, log, () => keeper.startQueued()))
+  stack.use(every(surveyMs, log, surveyOf(machine.forest, remember, remembered)))
+  doneUnlessShort(log, "the first housekeeping", runHousekeeping)
   const policy = record.policy.rules().policy.kind
   const beginning = { containment, lost: lost.length }
   const started = { ...beginning, version: options.version, policy }
   const note = { ...started, ...handedOverBy(handover, receivedHandover) }
   audit.note(startNote(note, { hosts: config.hosts, port }))
   log.info({ ...beginning, stateDir: state.path, port }, "service ready")
-  if (handover && continued) void reportUpgrade(handover, continued, options, state.path)
+  if (handover && continued) {
+    const where = listeningAt(listening, config, state)
+    const told = { listening: where, said: [...said] }
+    void reportUpgrade(handover, continued, options, state.path, told)
+  }
   say(readyLine(port, config, state))
   options.tellManager("READY=1")
   upgrades.ready()
@@ -157,13 +214,16 @@ type Running = {
 function runKeeper(
   config: Config,
   record: ServiceStorage,
-  { containment, spawner }: ProcessControl,
+  { containment, spawner, descriptors }: ProcessControl,
   metrics: KeeperMetrics,
-  log: Log,
+  clock: Clock,
+  { logger: log, self }: Pick<ServeOptions, "logger" | "self">,
 ): Running {
   const { state, policy, redaction, journal, audit, signer, transcripts } = record
   const isFull = isJournalFull
-  const house = { journal, transcripts, clock, log, disk: () => keeper.disk, isFull }
+  const missingInodes = () => keeper.admission.inodes.missing()
+  const disk = () => keeper.disk
+  const house = { journal, transcripts, clock, log, disk, missingInodes, isFull }
   const runHousekeeping = createHousekeeping(retentionSettings(config), state, house)
   const retryingJournal = openRetryingJournal(journal, signer, {
     clock,
@@ -196,22 +256,16 @@ function runKeeper(
     redaction,
     store: journal,
     programs: policy.programs,
+    descriptors,
+    freeInodes: () => state.freeInodes(),
     newId: () => executionIdFrom(randomBytes(16)),
     fingerprint,
+    ...agentPorts(self),
     signalNumber,
   })
   const counting = metrics.noting(audit)
   const audited: AuditedKeeper = new AuditedKeeper(keeper, counting, clock, redaction)
   return { keeper, audited, updates, retryingJournal, runHousekeeping }
-}
-
-/** Once more after the last tree is gone: nothing of it is to be remembered. */
-function surveyOf(forest: Forest, remember: () => void): () => void {
-  let isAnyRemembered = false
-  return () => {
-    if (!forest.isEmpty || isAnyRemembered) remember()
-    isAnyRemembered = !forest.isEmpty
-  }
 }
 
 /** On a full disk an end waits for room; a service that must end does not wait with it. */
@@ -228,18 +282,6 @@ function refuse(say: (text: string) => void, why: string): number {
   return 1
 }
 
-function readyLine(port: number | null, config: Config, state: StateDirectory): string {
-  const [host = "127.0.0.1"] = config.hosts
-  const scheme = config.tlsCert === null ? "ws" : "wss"
-  const where =
-    port === null ? `unix:${state.paths.socket}` : `${scheme}://${hostInUrl(host)}:${port}/ws/mcp`
-  return `cc-executor: listening on ${where} (state in ${state.path})`
-}
-
-function hostInUrl(host: string): string {
-  return host.includes(":") ? `[${host}]` : host
-}
-
 /** SIGKILL must come early enough for its own limit to fit into what containers allow. */
 function shutdownGraceMs(config: Config): number {
   return Math.max(0, config.shutdownGraceMs - 1000)
@@ -251,17 +293,4 @@ function isIdle(keeper: Keeper, gateway: GatewayProcess): boolean {
 
 function isJournalFull(error: unknown): boolean {
   return error instanceof JournalFullError
-}
-
-/** What fails once, for want of descriptors or space say, may work the next time. */
-function every(periodMs: number, log: Log, run: () => unknown): Disposable {
-  const attempt = () => {
-    try {
-      run()
-    } catch (error) {
-      log.error({ err: error }, "housekeeping failed")
-    }
-  }
-  const timer = setInterval(attempt, periodMs)
-  return { [Symbol.dispose]: () => clearInterval(timer) }
 }

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import type { Config } from "../../../config/config.ts"
+import { descriptorsFor } from "../../../execution/descriptor-needs.ts"
 import type { ResourceLimits } from "../../../execution/spec.ts"
 import { canonicalText } from "../../../lib/canonical-text.ts"
 import { isErrno } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
 import type { GatewaySettings } from "../../../protocol/ipc.ts"
 import type { AuditLogSettings } from "../../audit/audit-log.ts"
@@ -13,7 +15,7 @@ import { type Redaction, readPatternFile } from "../../redaction/redaction.ts"
 import type { StateDirectory } from "../../storage/state-directory.ts"
 import type { DiskSettings } from "../admission/disk-use.ts"
 import type { RetentionSettings } from "../housekeeping/retention.ts"
-import type { KeeperSettings } from "../keeper.ts"
+import type { KeeperSettings } from "../keeper-ports.ts"
 import type { LaunchRules } from "../starting/allowed-launch.ts"
 import { unenforceable, whatItNeeds } from "../starting/planned-limits.ts"
 import { policyKindOf } from "./policy-in-force.ts"
@@ -21,7 +23,9 @@ import { policyKindOf } from "./policy-in-force.ts"
 /** From SIGKILL to calling what is left a survivor. */
 const killLimitMs = 5000
 
-type ServiceSurroundings = Pick<GatewaySettings, "version" | "startedAt" | "containment">
+type ServiceSurroundings = Pick<GatewaySettings, "version" | "startedAt"> & {
+  containment: Pick<Containment, "mode" | "why" | "holders">
+}
 
 export function keeperSettings(
   config: Config,
@@ -128,15 +132,14 @@ export function gatewaySettings(
     socketPath: state.paths.socket,
     journalPath: state.paths.journal,
     transcriptsPath: state.paths.transcripts,
-    listen: {
-      hosts: config.port === null ? [] : config.hosts,
-      port: handedPort ?? config.port ?? 0,
-      tls: tlsFiles(config),
-    },
+    listen: listenSettings(config, handedPort),
     clientCertScopes: config.clientCertScopes,
     version: options.version,
     startedAt: options.startedAt,
-    containment: options.containment,
+    containment: options.containment.mode,
+    containmentWhy: options.containment.why,
+    limitsHeldBy: options.containment.holders,
+    neededOpenFiles: descriptorsFor(config.maxExecutions),
     access: {
       trustsLoopback: trustsLoopback(config),
       ownUid: process.getuid?.() ?? 0,
@@ -155,6 +158,18 @@ export function gatewaySettings(
     policy: policyKindOf(config),
     runAs: config.runAs,
     preloadMcp: config.preloadMcp,
+  }
+}
+
+export function listenSettings(
+  config: Config,
+  handedPort: number | null,
+): GatewaySettings["listen"] {
+  return {
+    hosts: config.port === null ? [] : config.hosts,
+    // One that the system had chosen stays; one that was asked for is what was asked for.
+    port: config.port === 0 ? (handedPort ?? 0) : (config.port ?? 0),
+    tls: tlsFiles(config),
   }
 }
 
@@ -178,8 +193,9 @@ function trustsLoopback(config: Config): boolean {
  * The same for the same request, whatever the order of its fields. Whether a driver acknowledges
  * is no part of what is run: a repeat may come from one who does not.
  */
-export function fingerprint(request: ExecuteParams): string {
+export function fingerprint(request: ExecuteParams, agent: AgentOptions | null): string {
   // How output travels is no part of what runs: a client may come back with another encoding.
   const { idempotency_key: _, acknowledges: __, encoding: ___, ...rest } = request
-  return createHash("sha256").update(canonicalText(rest)).digest("hex")
+  const asked = agent === null ? rest : { ...rest, agent }
+  return createHash("sha256").update(canonicalText(asked)).digest("hex")
 }

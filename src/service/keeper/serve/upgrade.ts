@@ -1,12 +1,14 @@
 import { openSync, readFileSync } from "node:fs"
 import type { Config } from "../../../config/config.ts"
-import { messageOf } from "../../../lib/errno.ts"
 import type { HandedExecutions, Handover } from "../../../protocol/handover.ts"
 import { handoverFormat } from "../../../protocol/handover.ts"
 import type { UpgradeRequest } from "../../../protocol/upgrade.ts"
+import { runToEnd } from "../../os/children/run-to-end.ts"
 import { getRlimit, RLIMIT_NOFILE } from "../../os/libc.ts"
 import { ownDescriptors } from "../../os/own-descriptors.ts"
+import { isAlive, readStat } from "../../os/proc.ts"
 import { holdEndSignals } from "../../os/program-change.ts"
+import { spawnWatchdog } from "../../os/spawn-watchdog.ts"
 import { journalVersion } from "../../storage/journal/migrations.ts"
 import { stateSchema } from "../../storage/state-schema.ts"
 import { UpgradeFiles } from "../../storage/upgrade-files.ts"
@@ -16,7 +18,7 @@ import type { Keeper } from "../keeper.ts"
 import type { Clock } from "../ports.ts"
 import { nextTurn } from "../sleep.ts"
 import type { RetryingJournal } from "../supervision/retrying-journal.ts"
-import { checkProgram, type RunProgram, Upgrades } from "../upgrade/upgrades.ts"
+import { checkProgram, Upgrades } from "../upgrade/upgrades.ts"
 import { whyServiceCannotReopen } from "./open.ts"
 import type { ServiceStorage } from "./open-storage.ts"
 import type { ServeOptions } from "./options.ts"
@@ -64,8 +66,16 @@ export function openUpgrades(service: UpgradableService, signal: UpgradeSignal):
     holdStarts: (isHeld) => keeper.holdStarts(isHeld),
     takeRequest: () => files.takeRequest() ?? { upgrade: "signal", program: [...self] },
     report: (report) => files.report(report),
-    check: (program) => checkProgram(program, own, runProgram(options, machine)),
+    check: (request, isGivenUp) =>
+      checkProgram(request, own, (argv, limitMs) =>
+        runToEnd(argv, env, machine, { limitMs, isGivenUp }),
+      ),
+    whyGivenUp: (request) => whyGivenUp(service, request),
     blocker: () => upgradeBlocker(service),
+    async watch(limitMs) {
+      const watched = await spawnWatchdog(options, machine.reaper, limitMs)
+      return watched.ok ? null : watched.failure
+    },
     async closeGateway() {
       await gateway.close()
       audited.handOver()
@@ -78,9 +88,10 @@ export function openUpgrades(service: UpgradableService, signal: UpgradeSignal):
       for (let turn = 0; turn < 3; turn += 1) await nextTurn()
     },
     change: (request, executions) =>
-      handOverTo(request.program, args, handoverOf(service, request, executions), {
+      handOverTo(request.program, request.args ?? args, handoverOf(service, request, executions), {
         programFd,
         self,
+        args,
         env,
       }),
   })
@@ -120,10 +131,22 @@ export function machineUptimeMs(): number {
   return Number(readFileSync("/proc/uptime", "latin1").split(" ")[0]) * 1000
 }
 
+/** Why nobody wants an upgrade any more that was asked for; null when somebody does. */
+function whyGivenUp(
+  { endSignal }: UpgradableService,
+  { asker, args }: UpgradeRequest,
+): string | null {
+  if (endSignal() !== null) return "The service is shutting down."
+  if (asker === undefined) return null
+  const stat = readStat(asker.pid)
+  const isThere = isAlive(stat) && stat.startTicks === asker.startTicks
+  const command = args === undefined ? "upgrade" : "serve"
+  return isThere ? null : `\`cc-executor ${command}\` was interrupted.`
+}
+
 /** Everything that would also keep this program from going on, should the next one not. */
 function upgradeBlocker(service: UpgradableService): string | null {
-  const { config, options, record, retryingJournal, endSignal } = service
-  if (endSignal() !== null) return "The service is shutting down."
+  const { config, options, record, retryingJournal } = service
   if (retryingJournal.unwrittenEnds() > 0) {
     return "The disk is full, and ended executions are not yet recorded: free some space first."
   }
@@ -139,32 +162,3 @@ function tooFewDescriptors({ keeper }: UpgradableService): string | null {
 }
 
 const spareDescriptors = 32
-
-const outputGraceMs = 2000
-
-function runProgram({ env }: ServeOptions, { reaper }: ProcessControl): RunProgram {
-  return async (argv, limitMs) => {
-    try {
-      const child = Bun.spawn([...argv], {
-        env,
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-        timeout: limitMs,
-        killSignal: "SIGKILL",
-      })
-      reaper.isMine(child.pid, child.exited)
-      const outputs = Promise.all([child.stdout.text(), child.stderr.text()])
-      await child.exited
-      // Whom it may have left behind could hold its output open for ever.
-      const [text, said] = await Promise.race([
-        outputs,
-        Bun.sleep(outputGraceMs).then(() => ["", ""]),
-      ])
-      if (child.signalCode !== null) return null
-      return { exitCode: child.exitCode, text: text ?? "", said: said ?? "" }
-    } catch (error) {
-      return { failure: messageOf(error) }
-    }
-  }
-}

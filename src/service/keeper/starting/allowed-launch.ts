@@ -3,10 +3,12 @@ import { refusedVariable } from "../../../execution/loader-variables.ts"
 import { type AllowList, isWithin, judgeProgram, type Policy } from "../../../execution/policy.ts"
 import type { RunAs } from "../../../execution/run-as.ts"
 import { refusedLine, refusedName, refusedSize } from "../../../execution/strict-request.ts"
+import { shortageOf } from "../../../lib/exhaustion.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { Programs } from "../ports.ts"
+import { couldNotStart } from "./start-failed.ts"
 
 export type LaunchRules = {
   shell: string
@@ -49,7 +51,7 @@ export function checkWords(
   for (const [variable, value] of Object.entries(env)) {
     // To say what is so anyway changes nothing.
     if (Object.hasOwn(baseEnv, variable) && baseEnv[variable] === value) continue
-    const why = refusedVariable(variable, policy.variables)
+    const why = refusedVariable(variable, value, policy.variables)
     if (why !== null) return denied("variable", `with an allow-list, ${why}`)
   }
   return ok(null)
@@ -69,8 +71,7 @@ export function plannedDirectory(
   const found = programs.directory(path)
   if (!found.ok) {
     if (directories !== null && !isWithin(directories, path)) return denied("directory", outside)
-    const { errno, message } = found.failure
-    return fail(failure("SPAWN_FAILED", `Could not start: ${message}.`, { errno }))
+    return fail(couldNotStart(found.failure))
   }
   if (directories !== null && !isWithin(directories, found.value)) {
     return denied("directory", outside)
@@ -93,15 +94,19 @@ export function plannedProgram(
     return refuse("program", `${argv0} is not on the allow-list`)
   }
   const program = programs.locate(argv0, where.path, where.cwd)
+  // What could not be looked at for want of descriptors is not what the policy refuses.
+  const isUnjudged = (errno: string) => policy.kind === "everything" || shortageOf(errno) !== null
   if (!program.ok) {
-    if (policy.kind === "allow-list") return refuse("program", program.failure.message)
-    const { errno, message } = program.failure
-    return fail(failure("SPAWN_FAILED", `Could not start: ${message}.`, { errno }))
+    if (isUnjudged(program.failure.errno)) return fail(couldNotStart(program.failure))
+    return refuse("program", program.failure.message)
   }
   const { path } = program.value
   if (policy.kind === "everything") return ok({ file: path, argv0 })
   const files = programs.filesOf(program.value, where.path)
-  if (!files.ok) return refuse("program", `${path}: ${files.failure}`)
+  if (!files.ok) {
+    if (isUnjudged(files.failure.errno)) return fail(couldNotStart(files.failure))
+    return refuse("program", `${path}: ${files.failure.message}`)
+  }
   const found = { name: basename(path), path, files: files.value }
   const verdict = judgeProgram(policy, found, args)
   if (!verdict.ok) return refuse(verdict.failure.rule, verdict.failure.why)

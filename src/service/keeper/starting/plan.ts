@@ -95,10 +95,10 @@ export function planExecution(
 }
 
 /** An execution that waited is what its record says, or it is not started. */
-export function sameAsPlanned(
+export function sameAsPlanned<Planned extends Plan>(
   earlier: ExecutionSpec,
-  plan: Result<Plan, Failure>,
-): Result<Plan, Failure> {
+  plan: Result<Planned, Failure>,
+): Result<Planned, Failure> {
   if (!plan.ok || canonicalText(plan.value.spec) === canonicalText(earlier)) return plan
   return denied("directory", "its working directory has changed while it was queued")
 }

@@ -1,4 +1,5 @@
 import type { Clock, ProcessTree } from "../ports.ts"
+import { retriedWhileShort } from "../shortages.ts"
 import { nextTurn, sleep } from "../sleep.ts"
 import type { Recorder } from "./recorder.ts"
 
@@ -9,9 +10,15 @@ const longestLookMs = 50
 export async function leavesNothing(
   tree: ProcessTree,
   recorder: Pick<Recorder, "isDone">,
+  clock: Clock,
 ): Promise<boolean> {
   if (!recorder.isDone) await nextTurn()
-  return recorder.isDone && tree.members().length === 0
+  return recorder.isDone && (await isEmpty(tree, clock))
+}
+
+async function isEmpty(tree: ProcessTree, clock: Clock): Promise<boolean> {
+  const members = await retriedWhileShort(clock, () => tree.members())
+  return members.length === 0
 }
 
 /** Waits for a tree whose leader is gone to empty itself; false when it has not. */
@@ -23,7 +30,7 @@ export async function lingerUntilEmpty(
   const deadline = clock.monotonicMs() + linger.lingerMs
   let waitMs = firstLookMs
   while (!linger.isOver()) {
-    if (tree.members().length === 0) return true
+    if (await isEmpty(tree, clock)) return true
     if (clock.monotonicMs() >= deadline || linger.hurry.aborted) return false
     await sleep(clock, waitMs, linger.hurry)
     waitMs = Math.min(waitMs * 2, longestLookMs)

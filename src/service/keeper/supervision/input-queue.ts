@@ -1,35 +1,51 @@
+import { countText } from "../../../lib/count-text.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { SerialQueue } from "../../../lib/serial-queue.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { InputResult } from "../../../protocol/methods.ts"
 import type { ChildInput } from "../ports.ts"
+import { WaitingRequests } from "./waiting-requests.ts"
+import { type Writer, type WriterOffset, WriterOffsets } from "./writer-offsets.ts"
 
-/** Clients should have one request under way; a few more only wait their turn. */
-const mostWaiting = 4
 /** About what a pipe holds: a slow reader is seen to take input piece by piece. */
 const pieceBytes = 65_536
 
+export type InputRequest = {
+  data: Uint8Array
+  end: boolean
+  principal: string
+  /** Who counts for itself; null for those who count the bytes of everybody. */
+  writer: string | null
+  /** Bytes sent before; null to write whatever was written before. */
+  offset: number | null
+}
+
+/** What was taken before a handover. */
+export type InputBefore = { taken: number; isClosed: boolean; writers: WriterOffset[] }
+
+const nothingBefore: InputBefore = { taken: 0, isClosed: false, writers: [] }
+
 /**
- * Input in the order it was asked, each answered when the child's pipe took it. An offset makes a
- * request safe to repeat: what was taken before is not written again.
+ * Input in the order it was asked, each answered when the child's pipe took it: the bytes of one
+ * request are never mixed with those of another. An offset makes a request safe to repeat: what was
+ * taken before is not written again.
  */
 export class InputQueue {
   readonly #input: ChildInput
   readonly #onTaken: () => void
   readonly #queue = new SerialQueue()
+  readonly #waiting = new WaitingRequests()
+  readonly #offsets: WriterOffsets
   #taken: number
   #isClosed: boolean
   #isReleased = false
 
-  constructor(
-    input: ChildInput,
-    onTaken: () => void,
-    before: { taken: number; isClosed: boolean } = { taken: 0, isClosed: false },
-  ) {
+  constructor(input: ChildInput, onTaken: () => void, before = nothingBefore) {
     this.#input = input
     this.#onTaken = onTaken
     this.#taken = before.taken
     this.#isClosed = before.isClosed
+    this.#offsets = new WriterOffsets(before.writers)
   }
 
   get isClosed(): boolean {
@@ -40,17 +56,24 @@ export class InputQueue {
     return this.#taken
   }
 
-  async write(
-    data: Uint8Array,
-    end: boolean,
-    offset: number | undefined,
-  ): Promise<Result<InputResult, Failure>> {
-    if (this.#queue.unfinished >= mostWaiting) {
+  get writers(): WriterOffset[] {
+    return this.#offsets.entries
+  }
+
+  async write(request: InputRequest): Promise<Result<InputResult, Failure>> {
+    using waits = this.#waiting.enter(request.principal, request.writer)
+    if (waits === null) {
       const message =
         "Earlier input is still waiting for the child to read: send one piece at a time."
-      return fail(failure("RATE_LIMITED", message, { retry_after: 1, offset: this.#taken }))
+      const offset = this.#takenFrom(writerOf(request))
+      return fail(failure("RATE_LIMITED", message, { retry_after: 1, offset }))
     }
-    return this.#queue.run(() => this.#write(data, end, offset ?? this.#taken))
+    return await this.#queue.run(() => this.#write(request))
+  }
+
+  /** The answer to what was taken whole before; null for everything else. */
+  repeated(request: InputRequest): Result<InputResult, Failure> | null {
+    return repeatedInput(request, this.#takenFrom(writerOf(request)))
   }
 
   /** Somebody else goes on writing: resolves when nothing more is written from here. */
@@ -65,45 +88,68 @@ export class InputQueue {
     this.#input.close()
   }
 
-  async #write(
-    data: Uint8Array,
-    end: boolean,
-    offset: number,
-  ): Promise<Result<InputResult, Failure>> {
-    if (offset > this.#taken) {
-      const message = `Input at ${offset} would leave a gap: ${this.#taken} bytes are taken so far.`
-      return fail(failure("INVALID_PARAMS", message, { offset: this.#taken }))
+  async #write(request: InputRequest): Promise<Result<InputResult, Failure>> {
+    const { data, end, offset } = request
+    const writer = writerOf(request)
+    const before = this.#takenFrom(writer)
+    const from = offset ?? before
+    if (from > before) {
+      const taken = `${countText(before, "byte")} taken so far`
+      const message = `Input at ${from} would leave a gap: ${taken}.`
+      return fail(failure("INVALID_PARAMS", message, { offset: before }))
     }
-    const rest = data.subarray(Math.min(data.length, this.#taken - offset))
-    if (rest.length > 0 && this.#isClosed) return this.#refused(0)
-    if (this.#isReleased) return this.#refused(0)
+    const rest = data.subarray(Math.min(data.length, before - from))
+    if (rest.length > 0 && this.#isClosed) return this.#refused(0, writer)
+    if (this.#isReleased) return this.#refused(0, writer)
 
-    const accepted = await this.#writePieces(rest)
+    const accepted = await this.#writePieces(rest, writer)
     if (accepted < rest.length) {
       // What was handed over took no more from here, and is as open as it was.
       if (!this.#isReleased) this.#isClosed = true
-      return this.#refused(accepted)
+      return this.#refused(accepted, writer)
     }
     // A repeated end is one end: on a terminal a second one would end what reads next.
     if (end && !this.#isClosed) this.close()
-    return ok({ accepted, offset: this.#taken })
+    return ok({ accepted, offset: this.#takenFrom(writer) })
   }
 
-  async #writePieces(bytes: Uint8Array): Promise<number> {
+  async #writePieces(bytes: Uint8Array, writer: Writer | null): Promise<number> {
     let taken = 0
     while (taken < bytes.length) {
       const piece = bytes.subarray(taken, taken + pieceBytes)
       const count = await this.#input.write(piece)
       taken += count
       this.#taken += count
+      if (writer !== null) this.#offsets.add(writer, count, this.#isUnderWay)
       this.#onTaken()
       if (count < piece.length) break
     }
     return taken
   }
 
-  #refused(accepted: number): Result<never, Failure> {
-    const message = "The child's standard input is closed."
-    return fail(failure("WRONG_STATE", message, { accepted, offset: this.#taken }))
+  readonly #isUnderWay = ({ principal, name }: Writer) => this.#waiting.has(principal, name)
+
+  #takenFrom(writer: Writer | null): number {
+    return writer === null ? this.#taken : this.#offsets.of(writer)
   }
+
+  #refused(accepted: number, writer: Writer | null): Result<never, Failure> {
+    const message = "The child's standard input is closed."
+    const offset = this.#takenFrom(writer)
+    return fail(failure("WRONG_STATE", message, { accepted, offset }))
+  }
+}
+
+/** Null for who writes under no name, and counts the bytes of everybody. */
+export function writerOf({ principal, writer }: InputRequest): Writer | null {
+  return writer === null ? null : { principal, name: writer }
+}
+
+/** The answer to a request whose bytes were all taken before; null where they were not. */
+export function repeatedInput(
+  { data, offset }: InputRequest,
+  taken: number,
+): Result<InputResult, Failure> | null {
+  if (offset === null || offset + data.length > taken) return null
+  return ok({ accepted: 0, offset: taken })
 }

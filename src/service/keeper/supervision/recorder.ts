@@ -26,7 +26,17 @@ export type RecorderSettings = {
 }
 
 /** What a recorder has read, for the one that goes on in its place. */
-export type Recorded = Pick<HandedExecution, "takenBytes" | "redactors" | "isDiskFull">
+export type Recorded = Pick<
+  HandedExecution,
+  "takenBytes" | "takenStdoutBytes" | "redactors" | "isDiskFull"
+>
+
+const nothingRecorded: Recorded = {
+  takenBytes: 0,
+  takenStdoutBytes: 0,
+  redactors: [],
+  isDiskFull: false,
+}
 
 type Source = { stream: StreamName; output: ChildOutput; redactor: OutputRedactor | null }
 
@@ -59,6 +69,7 @@ export class Recorder {
   #isDiskFull: boolean
   #paidUntilMs = 0
   #takenBytes: number
+  #takenStdoutBytes: number
   #isDone = false
   #isHandedOver = false
   readonly #standstill = Promise.withResolvers<void>()
@@ -69,7 +80,7 @@ export class Recorder {
     settings: RecorderSettings,
     clock: Clock,
     events: RecorderEvents,
-    before: Recorded = { takenBytes: 0, redactors: [], isDiskFull: false },
+    before: Recorded = nothingRecorded,
   ) {
     const { redaction } = settings
     const placeIn = (stream: StreamName) => before.redactors.find((one) => one.stream === stream)
@@ -79,6 +90,7 @@ export class Recorder {
       redactor: redaction?.stream(placeIn(stream)) ?? null,
     }))
     this.#takenBytes = before.takenBytes
+    this.#takenStdoutBytes = before.takenStdoutBytes
     this.#isDiskFull = before.isDiskFull
     this.#transcript = transcript
     this.#clock = clock
@@ -102,6 +114,11 @@ export class Recorder {
 
   get takenBytes(): number {
     return this.#takenBytes
+  }
+
+  /** Of standard output alone. */
+  get takenStdoutBytes(): number {
+    return this.#takenStdoutBytes
   }
 
   get redacted(): Record<StreamName, number> {
@@ -151,7 +168,12 @@ export class Recorder {
     const redactors = this.#sources.flatMap(({ stream, redactor }) =>
       redactor === null ? [] : [{ stream, ...redactor.handOver() }],
     )
-    return { takenBytes: this.#takenBytes, redactors, isDiskFull: this.#isDiskFull }
+    return {
+      takenBytes: this.#takenBytes,
+      takenStdoutBytes: this.#takenStdoutBytes,
+      redactors,
+      isDiskFull: this.#isDiskFull,
+    }
   }
 
   async #pumpAll(): Promise<void> {
@@ -201,6 +223,7 @@ export class Recorder {
   #accept({ stream, redactor }: Source, bytes: Uint8Array): void {
     const roomBytes = Math.max(0, this.#outputLimitBytes + 1 - this.#takenBytes)
     this.#takenBytes += bytes.length
+    if (stream === "stdout") this.#takenStdoutBytes += bytes.length
     const isTooMuch = bytes.length >= roomBytes
     const kept = isTooMuch ? bytes.subarray(0, roomBytes) : bytes
     this.#record(stream, redactor === null ? kept : redactor.push(kept))

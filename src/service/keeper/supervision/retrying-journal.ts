@@ -8,10 +8,11 @@ const retryMs = 500
 
 export type RetryingJournal = {
   write: (event: ExecutionEvent | null, record: ExecutionRecord) => void
+  /** Resolves when it would survive a loss of power, too. */
   end: (events: readonly ExecutionEvent[], record: ExecutionRecord) => Promise<void>
   /** A write that makes room, or ends something: false when even the reserve had no room. */
   withReserve: (write: () => void) => boolean
-  /** Any other write: false when there is no room, and then nothing was written. */
+  /** A start: false when there is no room, and then nothing was written. */
   withoutReserve: (write: () => void) => boolean
   /** How many ends could not be written yet and are retried. */
   unwrittenEnds: () => number
@@ -39,12 +40,18 @@ export function openRetryingJournal(
   let unwrittenEnds = 0
   return {
     withReserve,
-    withoutReserve,
+    withoutReserve(write) {
+      const isWritten = withoutReserve(write)
+      if (isWritten) void sync() // not waited for: the disk would take longer than the start
+      return isWritten
+    },
     write(event, record) {
       const written = withReserve(() => {
         if (event === null) journal.update(record)
         else journal.append(event, record)
       })
+      // One that has run must not be taken for queued after a loss of power.
+      if (event?.kind === "started") void sync()
       if (written) return
       const facts = { executionId: record.id, event: event?.kind ?? "update" }
       ports.log.error(facts, "disk full: an event could not be journaled")
@@ -52,14 +59,25 @@ export function openRetryingJournal(
     async end(events, record) {
       const receipt = signer.sign(record)
       const written = () => withReserve(() => journal.end(events, record, receipt))
-      if (written()) return
-      ports.log.error({ executionId: record.id }, "disk full: waiting to journal an end")
-      unwrittenEnds += 1
-      do await sleep(ports.clock, retryMs, null)
-      while (!written())
-      unwrittenEnds -= 1
+      if (!written()) {
+        ports.log.error({ executionId: record.id }, "disk full: waiting to journal an end")
+        unwrittenEnds += 1
+        do await sleep(ports.clock, retryMs, null)
+        while (!written())
+        unwrittenEnds -= 1
+      }
+      await sync()
     },
     unwrittenEnds: () => unwrittenEnds,
+  }
+
+  /** Does not fail: where the disk does, the log says so. */
+  async function sync(): Promise<void> {
+    try {
+      await journal.sync()
+    } catch (err) {
+      ports.log.error({ err }, "journal not synced: a loss of power may cost its last entries")
+    }
   }
 
   function withReserve(write: () => void): boolean {

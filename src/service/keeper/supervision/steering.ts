@@ -4,6 +4,7 @@ import { ok, type Result } from "../../../lib/result.ts"
 import { SerialQueue } from "../../../lib/serial-queue.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { Child, Clock } from "../ports.ts"
+import { retriedWhileShort } from "../shortages.ts"
 import { lingerUntilEmpty } from "./draining.ts"
 import type { RunningClocks } from "./running-clocks.ts"
 import { nothingStopped, type StopReport, stopAtAnyRate, stopTree } from "./stopping.ts"
@@ -28,7 +29,7 @@ export class Steering {
   /** Aborted when nobody wants to wait any longer. */
   readonly hurried = this.#hurry.signal
   readonly #unkillable = Promise.withResolvers<Survivor[]>()
-  /** Resolves with who survived where not even the leader could be ended. */
+  /** Resolves with who survived where not even the leader could be ended; rejects when it broke. */
   readonly unkillable = this.#unkillable.promise
   /** One at a time: a freeze, a thaw and a stop never work against each other. */
   readonly #queue = new SerialQueue()
@@ -65,11 +66,11 @@ export class Steering {
       if (record.state.kind !== "running" || child === null) {
         return wrongState(record.state, "paused")
       }
-      await child.tree.freeze()
+      await this.#freeze(child)
       // It may have ended, or been told to stop, while the freeze was under way.
       const { state } = this.#steered.record
       if (state.kind !== "running") {
-        this.#steered.child?.tree.thaw()
+        await this.#thaw(this.#steered.child)
         return wrongState(state, "paused")
       }
       this.#clocks.pause()
@@ -86,7 +87,7 @@ export class Steering {
       if (record.state.kind !== "paused" || child === null) {
         return wrongState(record.state, "resumed")
       }
-      child.tree.thaw()
+      await this.#thaw(child)
       this.#clocks.resume()
       this.#steered.apply({ kind: "resumed" })
       return ok(this.#steered.record)
@@ -108,6 +109,11 @@ export class Steering {
     this.#stop ??= this.#queue.runAfterQueued(() => this.#stopTree(child, cause))
     this.#stop.catch(this.#unkillable.reject)
     return this.#stop
+  }
+
+  /** Something that its supervision relied on has failed. */
+  broke(error: unknown): void {
+    this.#unkillable.reject(error)
   }
 
   /** Ends the grace of a stop that is under way, or of one to come. */
@@ -135,6 +141,20 @@ export class Steering {
   stopBroken(child: Child, failed: (error: unknown) => void): Promise<StopReport> {
     this.#stop = stopAtAnyRate(child, this.#settings.killLimitMs, this.#clock, failed)
     return this.#stop
+  }
+
+  /** All of it, or nothing: what could not be paused runs on. */
+  async #freeze(child: Child): Promise<void> {
+    try {
+      await child.tree.freeze()
+    } catch (error) {
+      await this.#thaw(child)
+      throw error
+    }
+  }
+
+  async #thaw(child: Child | null): Promise<void> {
+    await retriedWhileShort(this.#clock, () => child?.tree.thaw())
   }
 
   async #stopTree(child: Child, cause: StopCause | null): Promise<StopReport> {

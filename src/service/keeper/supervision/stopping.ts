@@ -1,5 +1,7 @@
 import type { ProcessIdentity, StoppedProcess, Survivor } from "../../../execution/record.ts"
+import { isShortage } from "../../../lib/exhaustion.ts"
 import type { Child, Clock, ProcessTree } from "../ports.ts"
+import { retriedWhileShort } from "../shortages.ts"
 import { sleep } from "../sleep.ts"
 
 export type StopReport = { stopped: StoppedProcess[]; survivors: Survivor[] }
@@ -30,17 +32,20 @@ export async function stopTree(
 ): Promise<StopReport> {
   const startedMs = clock.monotonicMs()
   const watched = new WatchedProcesses(() => clock.monotonicMs() - startedMs)
+  // Where something was short in the middle, some get a signal twice: better than not at all.
+  const send = (signal: number) => retriedWhileShort(clock, () => tree.signal(signal))
+  const look = () => retriedWhileShort(clock, () => tree.members())
 
-  watched.look(tree.members(), "SIGTERM")
-  tree.signal(SIGTERM)
+  watched.look(await look(), "SIGTERM")
+  await send(SIGTERM)
   // The signal waits in the frozen and the suspended; awake, it is the first thing they meet.
-  tree.thaw()
-  tree.signal(SIGCONT)
+  await retriedWhileShort(clock, () => tree.thaw())
+  await send(SIGCONT)
   const politely = await untilEmpty(order.graceMs, order.hurry, "SIGTERM")
   if (politely) return { stopped: watched.gone(), survivors: [] }
 
   const killed = await untilEmpty(order.killLimitMs, null, "SIGKILL")
-  const survivors = killed ? [] : tree.members().map((member) => tree.describe(member))
+  const survivors = killed ? [] : (await look()).map((member) => tree.describe(member))
   return { stopped: watched.gone(), survivors }
 
   async function untilEmpty(
@@ -51,12 +56,12 @@ export async function stopTree(
     const deadline = clock.monotonicMs() + limitMs
     let waitMs = firstLookMs
     while (true) {
-      const members = tree.members()
+      const members = await look()
       watched.look(members, signal)
       if (members.length === 0) return true
       if (clock.monotonicMs() >= deadline || hurry?.aborted === true) return false
       // Killed again at every look: whatever was forked since the last one is caught too.
-      if (signal === "SIGKILL") tree.signal(SIGKILL)
+      if (signal === "SIGKILL") await send(SIGKILL)
       await sleep(clock, Math.min(waitMs, Math.max(1, deadline - clock.monotonicMs())), hurry)
       waitMs = Math.min(waitMs * 2, longestLookMs)
     }
@@ -67,8 +72,8 @@ const mostAttempts = 20
 const betweenAttemptsMs = 500
 
 /**
- * Kills a tree whose supervision broke. What broke it, want of descriptors say, may break this too,
- * so it is tried for a while; then the leader is named as one who may have survived.
+ * Kills a tree whose supervision broke. What broke it may break this too, so it is tried for a
+ * while; then the leader is named as one who may have survived.
  */
 export async function stopAtAnyRate(
   { tree, leader }: Pick<Child, "tree" | "leader">,
@@ -82,6 +87,7 @@ export async function stopAtAnyRate(
       return await stopTree(tree, order, clock)
     } catch (error) {
       failed(error)
+      if (isShortage(error)) break // that was waited for already
       await sleep(clock, betweenAttemptsMs, null)
     }
   }

@@ -1,12 +1,16 @@
 import type { HandedChild, HandedExecution } from "../../../execution/handover.ts"
 import type { Position } from "../../../execution/record.ts"
 import type { TerminalSize } from "../../../execution/spec.ts"
+import { AgentChannel, type AgentChannelEvents } from "../agents/agent-channel.ts"
 import type { Child, Clock, TranscriptWriter } from "../ports.ts"
-import { InputQueue } from "./input-queue.ts"
+import { type InputBefore, InputQueue } from "./input-queue.ts"
 import { type Recorded, Recorder, type RecorderEvents, type RecorderSettings } from "./recorder.ts"
 
 /** What the next program needs of a child, its input and its output. */
-type HandedParts = Pick<HandedExecution, "child" | "isInputClosed" | "transcript" | keyof Recorded>
+type HandedParts = Pick<
+  HandedExecution,
+  "child" | "isInputClosed" | "inputWriters" | "transcript" | "agentHeld" | keyof Recorded
+>
 
 /** A child with what goes into it and what comes out of it, from its start to its end. */
 export class SupervisedChild {
@@ -16,10 +20,24 @@ export class SupervisedChild {
   #recorder: Recorder | null = null
   #floor: Position | null = null
   #released: HandedChild | null = null
+  #agent: AgentChannel | null = null
+  #agentHeld = ""
 
-  constructor(child: Child, onInput: () => void, before?: { taken: number; isClosed: boolean }) {
+  constructor(child: Child, onInput: () => void, before?: InputBefore) {
     this.child = child
     this.input = child.input && new InputQueue(child.input, onInput, before)
+  }
+
+  /** Null where it is no host of an agent. */
+  get agent(): AgentChannel | null {
+    return this.#agent
+  }
+
+  hostAgent(clock: Clock, events: AgentChannelEvents, held?: string): void {
+    const { status } = this.child
+    if (status === null || this.input === null) return
+    const taken = () => this.#recorder?.takenStdoutBytes ?? 0
+    this.#agent = new AgentChannel(this.input, status, clock, taken, events, held)
   }
 
   /** Null until there is one: an earlier program's is gone through first. */
@@ -62,7 +80,9 @@ export class SupervisedChild {
   async release(): Promise<void> {
     const isWritten = this.input?.release()
     this.#released = this.child.handOver()
-    await Promise.all([isWritten, this.#recorder?.standStill()])
+    const held = this.#agent?.handOver()
+    await Promise.all([isWritten, this.#recorder?.standStill(), held])
+    this.#agentHeld = (await held) ?? ""
   }
 
   /** Null before it is released. */
@@ -71,6 +91,9 @@ export class SupervisedChild {
     const recorded = this.#recorder?.recorded()
     const transcript = this.#transcript?.handOver()
     if (child === null || recorded === undefined || transcript === undefined) return null
-    return { child, isInputClosed: this.input?.isClosed ?? true, transcript, ...recorded }
+    const isInputClosed = this.input?.isClosed ?? true
+    const inputWriters = this.input?.writers ?? []
+    const agentHeld = this.#agentHeld
+    return { child, isInputClosed, inputWriters, transcript, agentHeld, ...recorded }
   }
 }

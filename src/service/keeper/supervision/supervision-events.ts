@@ -44,5 +44,8 @@ export function supervisionEvents(options: {
     },
     broke: (record: ExecutionRecord, error: unknown) =>
       log.error({ executionId: record.id, err: error }, "supervision failed"),
+    agentChanged: (record: ExecutionRecord) => updates.changed(record),
+    odd: (record: ExecutionRecord, why: string) =>
+      log.warn({ executionId: record.id, why }, "an agent's host said something odd"),
   }
 }

@@ -24,4 +24,8 @@ export type SupervisionPorts = {
   changed(record: ExecutionRecord): void
   /** The bookkeeping of this execution broke; the service goes on. */
   broke(record: ExecutionRecord, error: unknown): void
+  /** Its agent's status is another one; its state is the same. */
+  agentChanged(record: ExecutionRecord): void
+  /** The host of its agent said something that nobody understands. */
+  odd(record: ExecutionRecord, why: string): void
 }

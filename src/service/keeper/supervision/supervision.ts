@@ -4,17 +4,25 @@ import type { TerminalSize } from "../../../execution/spec.ts"
 import { type ExecutionEvent, transition } from "../../../execution/state.ts"
 import { messageOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { type Failure, failure, withDetails } from "../../../protocol/failure.ts"
+import type { AgentOrder, HostStart } from "../../../protocol/agent-orders.ts"
+import { type Failure, withDetails } from "../../../protocol/failure.ts"
 import type { InputResult } from "../../../protocol/methods.ts"
+import type { AgentChannelEvents } from "../agents/agent-channel.ts"
+import { agentEvents, orderAgent } from "../agents/agent-events.ts"
 import type { Child, Launch, TranscriptWriter } from "../ports.ts"
+import { retriedWhileShort, retryingClock } from "../shortages.ts"
+import { whyNotStarted } from "../starting/start-failed.ts"
+import { currentRecord } from "./current-record.ts"
 import { leavesNothing, readToTheEnd } from "./draining.ts"
 import { endedRecord } from "./ended-record.ts"
-import type { Recorded, RecorderEvents } from "./recorder.ts"
+import type { InputBefore, InputQueue, InputRequest } from "./input-queue.ts"
+import type { Recorded } from "./recorder.ts"
+import { recorderEvents } from "./recorder-events.ts"
 import { RunningClocks } from "./running-clocks.ts"
 import { type Steered, Steering } from "./steering.ts"
 import { SupervisedChild } from "./supervised-child.ts"
 import type { SupervisionPorts, SupervisionSettings } from "./supervision-ports.ts"
-import { noInput, noTerminal, wrongState } from "./wrong-state.ts"
+import { agentTakesTurns, noInput, noTerminal, wrongState } from "./wrong-state.ts"
 
 /** Runs one execution from its start to its end, and is the only one to change its record. */
 export class Supervision implements Steered {
@@ -33,15 +41,17 @@ export class Supervision implements Steered {
   constructor(record: ExecutionRecord, settings: SupervisionSettings, ports: SupervisionPorts) {
     this.#record = record
     this.#settings = settings
-    this.#ports = ports
-    const { clock } = ports
+    // What a timer of this execution throws is this execution's affair.
+    const clock = retryingClock(ports.clock, (error) => this.steering.broke(error))
+    this.#ports = { ...ports, clock }
     this.#clocks = new RunningClocks(record.spec, clock, (cause) => void this.steering.stop(cause))
     this.steering = new Steering(this, settings, clock, this.#clocks)
   }
 
   /** Resolves when its output is read, or never will be. */
   get isRead(): Promise<void> {
-    return this.#record.state.kind === "queued" ? Promise.resolve() : this.#isRead.promise
+    if (this.#record.state.kind === "queued") return Promise.resolve()
+    return Promise.race([this.#isRead.promise, this.ended.then(() => undefined)])
   }
 
   get child(): Child | null {
@@ -49,16 +59,7 @@ export class Supervision implements Steered {
   }
 
   get record(): ExecutionRecord {
-    return {
-      ...this.#record,
-      ...this.#clocks.read(),
-      transcript: this.transcriptFacts,
-      redacted: this.#record.redacted && {
-        ...this.#record.redacted,
-        ...this.#supervised?.recorder?.redacted,
-      },
-      stdinBytes: this.#supervised?.input?.taken ?? 0,
-    }
+    return currentRecord(this.#record, this.#clocks, this.#supervised)
   }
 
   /** What advances with every read: cheaper than the whole record. */
@@ -67,43 +68,43 @@ export class Supervision implements Steered {
   }
 
   /** Spawns the child. Where that fails, the record is left as it was: `starting`. */
-  start(launch: Launch): Result<ExecutionRecord, Failure> {
+  start(launch: Launch, agent: HostStart | null = null): Result<ExecutionRecord, Failure> {
     const { clock, transcripts } = this.#ports
     const { id, spec } = this.#record
     const spawned = this.#ports.spawner.spawn(launch)
-    if (!spawned.ok) {
-      const { errno, message } = spawned.failure
-      return fail(failure("SPAWN_FAILED", `Could not start: ${message}.`, { errno }))
-    }
+    if (!spawned.ok) return fail(whyNotStarted(id, spawned.failure))
     const child = spawned.value
     const transcript = transcripts.create(id, spec.budget, this.#journalNow)
     const supervised = this.#setChild(child)
     this.#record = { ...this.#record, leader: child.leader, startedAt: clock.now().toISOString() }
     this.#clocks.start()
     this.steering.lease?.begin()
+    if (agent !== null) {
+      supervised.hostAgent(clock, this.#agentEvents())
+      // What fails here is told by the end of the host, which has nothing to do without it.
+      void supervised.agent?.order(this.#record.principal, { order: "start", start: agent })
+    }
     this.#supervise(supervised, transcript).catch((error: unknown) => this.#broken(child, error))
     return ok(this.record)
   }
 
-  /** Goes on with an execution that the program before this one has started. */
+  /** Takes an execution of the program before this one, and leaves it as it is; or throws. */
   adopt(handed: HandedExecution): void {
-    try {
-      this.#adopt(handed)
-    } catch (error) {
-      // Its child has been ended: nobody could look after it.
-      this.#ports.broke(this.record, error)
-      this.#isRead.resolve()
-      void this.#end({ kind: "lost", reason: `internal: it was not taken over: ${String(error)}` })
-    }
-  }
-
-  #adopt(handed: HandedExecution): void {
     const { spec, state, stdinBytes: taken } = this.#record
     const exit = state.kind === "draining" ? state.exit : null
     const { terminal } = spec
     const child = this.#ports.spawner.adopt(this.#record.id, handed.child, { terminal, exit })
-    const before = { taken, isClosed: handed.isInputClosed }
-    const supervised = this.#setChild(child, before)
+    const before = { taken, isClosed: handed.isInputClosed, writers: handed.inputWriters }
+    this.#setChild(child, before)
+  }
+
+  /** Goes on with what it has adopted: from here on only this program can. */
+  continueAdopted(handed: HandedExecution): void {
+    const { state } = this.#record
+    const supervised = this.#supervised
+    if (supervised === null) return // it is lost
+    const { child } = supervised
+    supervised.hostAgent(this.#ports.clock, this.#agentEvents(), handed.agentHeld)
     this.#clocks.start(handed.clocks, state.kind === "paused")
     this.#clocks.setBlocked(true) // until somebody reads again
     // A freeze that was under way has nobody left to wait for it.
@@ -142,17 +143,25 @@ export class Supervision implements Steered {
     return isQuiet && this.canBeReleased
   }
 
-  endUnstarted(event: ExecutionEvent): Promise<void> {
-    return this.#end(event)
+  readonly endUnstarted = (event: ExecutionEvent): Promise<void> => this.#end(event)
+
+  /** Null before its start, and where it has none. */
+  get input(): InputQueue | null {
+    return this.#supervised?.input ?? null
   }
 
-  async write(
-    data: Uint8Array,
-    end: boolean,
-    offset: number | undefined,
-  ): Promise<Result<InputResult, Failure>> {
-    if (this.#child === null) return wrongState(this.#record.state, "given input")
-    const taken = await this.#supervised?.input?.write(data, end, offset)
+  /** For the host of its agent; answered when it was carried out. */
+  order(by: string, order: AgentOrder): Promise<Result<Record<string, never>, Failure>> {
+    const channel = this.#child === null ? null : (this.#supervised?.agent ?? null)
+    return orderAgent(this.#record, channel, by, order)
+  }
+
+  async write(request: InputRequest): Promise<Result<InputResult, Failure>> {
+    if (this.#record.spec.agent !== undefined) return agentTakesTurns(this.#record.state)
+    if (this.#child === null) {
+      return this.input?.repeated(request) ?? wrongState(this.#record.state, "given input")
+    }
+    const taken = await this.input?.write(request)
     if (taken === undefined) return noInput(this.#record.state)
     if (taken.ok || taken.failure.reason !== "WRONG_STATE") return taken
     return fail(withDetails(taken.failure, { state: this.#record.state.kind }))
@@ -173,9 +182,15 @@ export class Supervision implements Steered {
     this.#supervised?.setFloor(floor)
   }
 
+  #agentEvents(): AgentChannelEvents {
+    return agentEvents(this, this.#ports, (agent) => {
+      this.#record = { ...this.#record, agent }
+    })
+  }
+
   readonly #journalNow = () => this.#ports.journal(null, this.record)
 
-  #setChild(child: Child, before?: { taken: number; isClosed: boolean }): SupervisedChild {
+  #setChild(child: Child, before?: InputBefore): SupervisedChild {
     this.#child = child
     this.#supervised = new SupervisedChild(child, () => this.#clocks.active(), before)
     return this.#supervised
@@ -204,7 +219,10 @@ export class Supervision implements Steered {
     const { spec } = this.#record
     const settings = { ...spec, ...this.#settings, redaction: this.#ports.redaction }
     const { clock } = this.#ports
-    const recorder = supervised.record(transcript, settings, clock, this.#recorderEvents(), before)
+    const events = recorderEvents(this, this.#clocks, this.#ports, supervised, (blocked) => {
+      this.#record = { ...this.#record, blocked }
+    })
+    const recorder = supervised.record(transcript, settings, clock, events, before)
     this.#isRead.resolve()
     const exit = await Promise.race([child.exited, this.steering.unkillable, recorder.failed])
     this.#clocks.stop()
@@ -216,10 +234,10 @@ export class Supervision implements Steered {
     }
     // Kills by the machine's own memory killer are counted there too: those are no limit's doing.
     const isLimited = exit.kind === "signaled" && this.#record.spec.limits.memoryBytes !== null
-    const isTooLarge = isLimited && child.ranOutOfMemory()
+    const isTooLarge = isLimited && (await retriedWhileShort(clock, () => child.ranOutOfMemory()))
     if (isTooLarge) this.apply({ kind: "stop-requested", cause: "out-of-memory" })
     const exited = { kind: "leader-exited", exit } as const
-    const isAllOver = await leavesNothing(child.tree, recorder)
+    const isAllOver = await leavesNothing(child.tree, recorder, clock)
     const { wasStopped } = this.steering
     if (isAllOver && !wasStopped) return this.#end(exited, { kind: "emptied" })
     this.apply(exited)
@@ -231,23 +249,6 @@ export class Supervision implements Steered {
       ...(wasStopped ? { stopped: report.stopped } : { killedAfterExit: report.stopped }),
     }
     await this.#end({ kind: "emptied" })
-  }
-
-  #recorderEvents(): RecorderEvents {
-    const { id } = this.#record
-    return {
-      advanced: (bytes) => {
-        if (bytes > 0) this.#clocks.active()
-        this.#ports.advanced(id, bytes)
-      },
-      blockedChanged: (blocked) => {
-        this.#clocks.setBlocked(blocked)
-        this.#record = { ...this.#record, blocked }
-        this.#ports.changed(this.record)
-      },
-      diskFull: () => void this.steering.stop("disk-full"),
-      outputLimit: () => void this.steering.stop("output-limit"),
-    }
   }
 
   /** Must not fail itself: whoever waits for the end would wait for ever. */
@@ -267,16 +268,19 @@ export class Supervision implements Steered {
   /** Order: the last byte, on disk; the end, journaled with its receipt; then everybody is told. */
   async #end(...events: ExecutionEvent[]): Promise<void> {
     this.steering.lease?.[Symbol.dispose]()
+    const { clock } = this.#ports
     const transcript = this.#supervised?.transcript ?? null
     await transcript?.sync().catch((error: unknown) => this.#ports.broke(this.record, error))
+    const child = this.#child
     const ending = {
-      use: this.#child?.use() ?? this.#record.use,
+      use: child === null ? this.#record.use : await retriedWhileShort(clock, () => child.use()),
       hashes: transcript?.hashes() ?? null,
       survivors: this.#record.survivors,
-      endedAt: this.#ports.clock.now().toISOString(),
+      endedAt: clock.now().toISOString(),
     }
     const record = endedRecord(this.record, events, ending, this.#ports.redaction)
-    this.#child?.[Symbol.dispose]()
+    this.#supervised?.agent?.close()
+    if (child !== null) await retriedWhileShort(clock, () => child[Symbol.dispose]())
     this.#child = null
     await this.#ports.journalEnd(events, record)
     this.#record = record

@@ -12,6 +12,16 @@ export function noInput({ kind }: ExecutionState): Result<never, Failure> {
   return fail(failure("WRONG_STATE", message, { state: kind }))
 }
 
+export function noAgent({ kind }: ExecutionState): Result<never, Failure> {
+  const message = "It is a command, not an agent's session: `agent.start` starts one."
+  return fail(failure("WRONG_STATE", message, { state: kind }))
+}
+
+export function agentTakesTurns({ kind }: ExecutionState): Result<never, Failure> {
+  const message = "It is an agent's session: send it a turn (`agent.send`) instead of input."
+  return fail(failure("WRONG_STATE", message, { state: kind }))
+}
+
 export function noTerminal({ kind }: ExecutionState): Result<never, Failure> {
   const message = "It does not run on a terminal: start it with `terminal` to resize it."
   return fail(failure("WRONG_STATE", message, { state: kind }))
@@ -26,7 +36,7 @@ export function tooLate(
   if (state === null) {
     return fail(failure("PROCESS_NOT_FOUND", `Unknown execution: ${id}.`))
   }
-  const why = state === "ended" ? "has ended" : `was left ${state}`
-  const message = `Execution ${id} ${why}: too late for ${verb}.`
+  const why = state === "ended" ? "has already ended" : `was left ${state}`
+  const message = `Execution ${id} ${why}: there is nothing to ${verb.toLowerCase()}.`
   return fail(failure("WRONG_STATE", message, { state }))
 }

@@ -11,6 +11,8 @@ import { nextTurn, sleep } from "../sleep.ts"
 const restMs = 3000
 /** What is being ended must have been, by then. */
 const endMs = 10_000
+/** Nobody reads what executions write for so long, at worst. */
+const usualTakeOverMs = 30_000
 const lookMs = 20
 const shortTurns = 50
 
@@ -21,9 +23,16 @@ export type UpgradePorts = {
   holdStarts: (isHeld: boolean) => void
   takeRequest: () => UpgradeRequest
   report: (report: UpgradeReport) => void
-  check(program: readonly string[]): Promise<Result<UpgradeCheck, string>>
+  check(request: UpgradeRequest, isGivenUp: () => boolean): Promise<Result<UpgradeCheck, string>>
+  /** Why nobody wants it any more; null when somebody does. */
+  whyGivenUp(request: UpgradeRequest): string | null
   /** Why this is no time for it; null when it is. */
   blocker(): string | null
+  /**
+   * From now on the next program has so long to take over, else this one continues. Answers why
+   * nobody watches over that, or null.
+   */
+  watch(limitMs: number): Promise<string | null>
   /** Clients are told to come again, and nothing more comes from them. */
   closeGateway(): Promise<void>
   /** Keeps signals that end the service for the next program; earlier ones are known by then. */
@@ -76,6 +85,8 @@ export class Upgrades {
       report({ upgrade, phase: "refused", why: ready.failure })
       return
     }
+    const unwatched = await this.#ports.watch(request.takeOverMs ?? usualTakeOverMs)
+    if (unwatched !== null) log.warn({ why: unwatched }, "upgrade without a watchdog")
     report({ upgrade, phase: "handing-over" })
     log.info({ version: ready.value.version }, "service handing over")
     await this.#ports.closeGateway()
@@ -94,17 +105,21 @@ export class Upgrades {
   /** Everything that may still fail without any harm. */
   async #prepare(request: UpgradeRequest): Promise<Result<UpgradeCheck, string>> {
     const { report, live } = this.#ports
-    const { upgrade, program } = request
+    const { upgrade } = request
     report({ upgrade, phase: "checking" })
-    const checked = await this.#ports.check(program)
-    if (!checked.ok) return checked
+    const whyGivenUp = () => this.#ports.whyGivenUp(request)
+    const isGivenUp = () => whyGivenUp() !== null
+    const checked = await this.#ports.check(request, isGivenUp)
+    if (!checked.ok) return fail(whyGivenUp() ?? checked.failure)
     this.#ports.holdStarts(true)
     await this.#until(restMs, () => {
       const executions = live.busy("isAtRest")
       if (executions.length > 0) report({ upgrade, phase: "waiting", executions })
-      return executions.length === 0
+      return executions.length === 0 || isGivenUp()
     })
-    await this.#until(endMs, () => live.busy("canBeReleased").length === 0)
+    await this.#until(endMs, () => live.busy("canBeReleased").length === 0 || isGivenUp())
+    const why = whyGivenUp()
+    if (why !== null) return fail(why)
     const stuck = live.busy("canBeReleased")
     if (stuck.length > 0) {
       return fail(`Execution ${stuck[0]} is starting or stopping. Try again later.`)
@@ -126,7 +141,8 @@ export class Upgrades {
 /** What a program is started with to be asked whether it could take over. */
 const upgradeCheckArgument = "__upgrade-check"
 
-const limitMs = 15_000
+/** Where nobody said how long it may take to take over: a signal asks for it. */
+const answerMs = 15_000
 
 /** Runs a program to its end, for its exit code and what it wrote; null when it takes too long. */
 export type RunProgram = (
@@ -136,13 +152,13 @@ export type RunProgram = (
 
 /** Whether a program can take this service over; else why not. */
 export async function checkProgram(
-  program: readonly string[],
+  { program, takeOverMs = answerMs }: UpgradeRequest,
   own: Omit<UpgradeCheck, "handover">,
   run: RunProgram,
 ): Promise<Result<UpgradeCheck, string>> {
   const name = program.join(" ")
-  const answer = await run([...program, upgradeCheckArgument], limitMs)
-  if (answer === null) return fail(`${name} did not answer within ${limitMs / 1000} s.`)
+  const answer = await run([...program, upgradeCheckArgument], takeOverMs)
+  if (answer === null) return fail(`${name} did not answer within ${takeOverMs / 1000} s.`)
   if ("failure" in answer) return fail(`${name} cannot be started: ${answer.failure}.`)
   const told = UpgradeCheck.safeParse(tryParseJson(answer.text))
   if (answer.exitCode !== 0 || !told.success) {

@@ -5,9 +5,9 @@ import type { AdoptedFacts, Child } from "../../keeper/ports.ts"
 import type { Waited } from "../libc.ts"
 import type { Reaper } from "../reaper.ts"
 import { signalName } from "../signals.ts"
-import { type Containment, type Enclosure, endAtOnce } from "../trees/containment.ts"
+import type { Containment } from "../trees/containment.ts"
 import { childOf } from "./child.ts"
-import { masterStdio, pipeStdio, type Stdio } from "./stdio.ts"
+import { masterStdio, pipeStdio } from "./stdio.ts"
 
 /**
  * A child that the program before this one had started in the same process. It is a child of this
@@ -22,7 +22,7 @@ export function adoptChild(
   const { leader } = handed
   const enclosure = containment.reenter(id, handed.frozen)
   const tree = enclosure.enter(leader)
-  const stdio = connectOrEnd(handed, terminal, enclosure)
+  const stdio = terminal === null ? pipeStdio(handed, "when read") : masterStdio(handed)
   let waited: Waited | null = null
   const exited =
     exit === null
@@ -36,20 +36,6 @@ export function adoptChild(
     cpu: () => waited,
     hasBeenWaitedFor: () => exit !== null || waited !== null,
   })
-}
-
-/** A child that nobody could look after is ended. */
-function connectOrEnd(
-  handed: HandedChild,
-  terminal: AdoptedFacts["terminal"],
-  enclosure: Enclosure,
-): Stdio {
-  try {
-    return terminal === null ? pipeStdio(handed) : masterStdio(handed)
-  } catch (error) {
-    endAtOnce(handed.leader.pid, enclosure)
-    throw error
-  }
 }
 
 /** As in wait(2): the signal in the low seven bits, else the exit code in the next eight. */

@@ -26,6 +26,7 @@ export function childOf(
     exited,
     outputs: stdio.outputs,
     input: stdio.input,
+    status: stdio.status,
     tree,
     resize: stdio.resize,
     use() {

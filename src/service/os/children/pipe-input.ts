@@ -36,7 +36,7 @@ export class PipeInput implements ChildInput {
         writes += 1
         if (writes % writesPerTurn === 0) await this.#pause(0)
       } catch (error) {
-        if (isErrno(error, "EPIPE", "EIO"))
+        if (isErrno(error, "EPIPE", "EIO", "ECONNRESET"))
           this.close() // EIO: a terminal that nobody has open
         else if (!isErrno(error, "EAGAIN", "EINTR")) throw error
         else {

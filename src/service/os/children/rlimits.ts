@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import type { LimitsHeldBy, ResourceLimits } from "../../../execution/spec.ts"
 import type { Launch } from "../../keeper/ports.ts"
-import { getRlimit, RLIMIT_DATA, RLIMIT_NPROC } from "../libc.ts"
+import { getRlimit, RLIMIT_DATA, RLIMIT_NPROC, type Rlimit } from "../libc.ts"
 
 /** Lowers its own limits, then becomes the program. Of util-linux, where only root may write. */
 const prlimit = ["/usr/bin/prlimit", "/bin/prlimit"].find((path) => existsSync(path)) ?? null
@@ -25,9 +25,11 @@ export function rlimitHolders(childrenUid: number): LimitsHeldBy {
  */
 export function withRlimits(
   launch: Pick<Launch, "argv" | "argv0" | "limits" | "limitsHeldBy">,
+  openFiles: Rlimit | null = null,
 ): Pick<Launch, "argv" | "argv0"> {
   const { argv, argv0, limits, limitsHeldBy } = launch
   const wanted = wantedRlimits(limits, limitsHeldBy)
+  if (openFiles !== null) wanted.push(`--nofile=${openFiles.soft}:${openFiles.hard}`)
   if (wanted.length === 0 || prlimit === null) return { argv, argv0 }
   return { argv: [prlimit, ...wanted, "--", ...argv], argv0: null }
 }

@@ -1,19 +1,19 @@
 import { closeSync, fchownSync, writeFileSync } from "node:fs"
-import type { ProcessIdentity } from "../../../execution/record.ts"
 import type { RunAs } from "../../../execution/run-as.ts"
 import type { TerminalSize } from "../../../execution/spec.ts"
 import type { Exit } from "../../../execution/state.ts"
 import { errnoOf, isErrno, messageOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import type { Child, Launch, SpawnFailure } from "../../keeper/ports.ts"
-import { makePipe } from "../libc.ts"
-import { readStat } from "../proc.ts"
+import type { Child, Launch, SpawnFailure, StartFailure } from "../../keeper/ports.ts"
+import { makePipe, makeSocketPair, type Pipe } from "../libc.ts"
+import { identify } from "../proc.ts"
 import { openWorkingDirectory } from "../programs/open-working-directory.ts"
 import type { Reaper } from "../reaper.ts"
 import { signalName } from "../signals.ts"
 import { type Containment, type Enclosure, endAtOnce } from "../trees/containment.ts"
 import { executionMarker } from "../trees/forest.ts"
 import { type CpuUse, childOf } from "./child.ts"
+import { limitsForChildren } from "./limits-for-children.ts"
 import { PseudoTerminal, TerminalInput } from "./pseudo-terminal.ts"
 import { withRlimits } from "./rlimits.ts"
 import { enlarge, handedTerminal, pipeStdio, type Stdio } from "./stdio.ts"
@@ -26,36 +26,47 @@ export function spawnChild(
   launch: Launch,
   containment: Containment,
   reaper: Reaper,
-): Result<Child, SpawnFailure> {
+): Result<Child, StartFailure> {
   const opened = openWorkingDirectory(launch)
-  if (!opened.ok) return opened
+  if (!opened.ok) return fail({ ...opened.failure, hasRun: false })
   using directory = opened.value
   let enclosure: Enclosure | null = null
   try {
     enclosure = containment.enclose(launch.executionId, launch.limits)
-    const stdio =
-      launch.terminal === null ? openPipes(launch) : openTerminal(launch.terminal, launch.user)
+    const stdio = openStdio(launch)
     using parentsShare = new DisposableStack()
     parentsShare.defer(stdio.closeChildEnds)
-    return ok(start({ ...launch, cwd: directory.path }, enclosure, stdio, reaper))
+    const started = start({ ...launch, cwd: directory.path }, enclosure, stdio, reaper)
+    if (!started.ok) enclosure.remove()
+    return started
   } catch (error) {
     enclosure?.remove()
-    // Bun has errors without a number too: no terminal to be had is one.
-    const errno = errnoOf(error) ?? "EIO"
-    return fail({ errno, message: `${launch.argv[0]}: ${messageOf(error)}` })
+    return fail({ ...failureOf(launch, error), hasRun: false })
   }
+}
+
+function failureOf({ argv }: Launch, error: unknown): SpawnFailure {
+  // Bun has errors without a number too: no terminal to be had is one.
+  return { errno: errnoOf(error) ?? "EIO", message: `${argv[0]}: ${messageOf(error)}` }
 }
 
 type NewStdio = Stdio & {
   forChild:
     | { stdin: number | "ignore"; stdout: number; stderr: number }
+    | { stdio: [number, number, number, number] }
     | { terminal: Bun.TerminalOptions }
   started: (subprocess: Bun.Subprocess) => void
   closeChildEnds: () => void
 }
 
-function start(launch: Launch, enclosure: Enclosure, stdio: NewStdio, reaper: Reaper): Child {
-  const { argv, argv0 } = withRlimits(launch)
+function start(
+  launch: Launch,
+  enclosure: Enclosure,
+  stdio: NewStdio,
+  reaper: Reaper,
+): Result<Child, StartFailure> {
+  using limits = limitsForChildren()
+  const { argv, argv0 } = withRlimits(launch, limits.openFiles)
   const env = { ...launch.env, [executionMarker]: launch.executionId }
   const subprocess = spawnOrClose(stdio, () =>
     Bun.spawn([...argv], {
@@ -72,12 +83,12 @@ function start(launch: Launch, enclosure: Enclosure, stdio: NewStdio, reaper: Re
   const exited = subprocess.exited.then(() => exitOf(subprocess))
   reaper.isMine(subprocess.pid, exited)
   try {
-    return supervisable(subprocess, exited, enclosure, stdio)
+    return ok(supervisable(subprocess, exited, enclosure, stdio))
   } catch (error) {
     // It runs, but nobody could look after it.
     stdio.close()
     endAtOnce(subprocess.pid, enclosure)
-    throw error
+    return fail({ ...failureOf(launch, error), hasRun: true })
   }
 }
 
@@ -104,6 +115,50 @@ function spawnOrClose<Spawned>(stdio: Stdio, spawn: () => Spawned): Spawned {
   } catch (error) {
     stdio.close()
     throw error
+  }
+}
+
+function openStdio(launch: Launch): NewStdio {
+  if (launch.isAgentHost === true) return openSockets(launch)
+  return launch.terminal === null ? openPipes(launch) : openTerminal(launch.terminal, launch.user)
+}
+
+/**
+ * For the host of an agent. Another process of the same user can open a pipe by its name in /proc
+ * and write to it, events or orders in somebody else's name; with a socket that fails (ENXIO).
+ */
+function openSockets({ user }: Launch): NewStdio {
+  using made = new DisposableStack()
+  const opened = (open: () => Pipe) => {
+    const { readFd, writeFd } = open()
+    made.defer(() => closeSync(readFd))
+    made.defer(() => closeSync(writeFd))
+    return { readFd, writeFd }
+  }
+  const orders = opened(makeSocketPair)
+  const events = opened(makeSocketPair)
+  const status = opened(makeSocketPair)
+  const stderr = opened(makePipe)
+  if (user !== null) fchownSync(stderr.writeFd, user.uid, user.gid)
+  made.move() // all of them exist: from here on readers, writer and child's ends own them
+  const outputs = [
+    { stream: "stdout" as const, fd: events.readFd },
+    { stream: "stderr" as const, fd: stderr.readFd },
+  ]
+  const input = { fd: orders.writeFd, isInsideLine: false }
+  const childEnds: [number, number, number, number] = [
+    orders.readFd,
+    events.writeFd,
+    stderr.writeFd,
+    status.writeFd,
+  ]
+  return {
+    ...pipeStdio({ outputs, input, status: { fd: status.readFd } }),
+    forChild: { stdio: childEnds },
+    started: () => undefined,
+    closeChildEnds: () => {
+      for (const fd of childEnds) closeSync(fd)
+    },
   }
 }
 
@@ -153,6 +208,7 @@ function openTerminal(size: TerminalSize, user: RunAs | null): NewStdio {
   return {
     outputs: [{ stream: "stdout", output: terminal }],
     input,
+    status: null,
     resize: (newSize) => terminal.resize(newSize),
     forChild: { terminal: terminal.options },
     started(subprocess) {
@@ -174,13 +230,6 @@ function exitOf(subprocess: Bun.Subprocess): Exit {
   }
   if (exitCode === null) throw new Error(`pid ${subprocess.pid} ended without a code or a signal`)
   return { kind: "exited", exitCode }
-}
-
-/** Bun has not waited for the child yet, so that even one that has died already can be read. */
-function identify(pid: number): ProcessIdentity {
-  const stat = readStat(pid)
-  if (stat === null) throw new Error(`/proc/${pid}/stat is not there for a child just started`)
-  return { pid, startTicks: stat.startTicks }
 }
 
 function preferAsVictim(pid: number): void {

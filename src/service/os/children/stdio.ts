@@ -4,33 +4,40 @@ import { duplicate, growPipe, pipeBytes, setTerminalSize } from "../libc.ts"
 import { PipeInput } from "./pipe-input.ts"
 import { PipeOutput } from "./pipe-output.ts"
 import { TerminalInput } from "./pseudo-terminal.ts"
+import { UnopenedOutput } from "./unopened-output.ts"
 
-export type Stdio = Pick<Child, "outputs" | "input" | "resize"> & {
+export type Stdio = Pick<Child, "outputs" | "input" | "status" | "resize"> & {
   /** Leaves the descriptors to the next program; see `Child.handOver`. */
   handOver(): HandedStdio
   close(): void
 }
 
-export type HandedStdio = Pick<HandedChild, "outputs" | "input">
+export type HandedStdio = Pick<HandedChild, "outputs" | "input" | "status">
+
+type Opens = "at once" | "when read"
 
 /** Our ends of the pipes between keeper and child: just made, or handed over. */
-export function pipeStdio(ends: HandedStdio): Stdio {
+export function pipeStdio(ends: HandedStdio, opens: Opens = "at once"): Stdio {
   using counted = new DisposableStack()
   for (const { fd } of ends.outputs) if (fd !== null) countIfLarge(fd, counted)
   const isLarge = counted.move()
-  const outputs = ends.outputs.map(({ stream, fd }) => ({ stream, output: outputOf(fd) }))
+  const outputs = ends.outputs.map(({ stream, fd }) => ({ stream, output: outputOf(fd, opens) }))
   const inputFd = ends.input?.fd ?? null
   const input = inputFd === null ? null : new PipeInput(inputFd)
+  const status = ends.status === undefined ? null : outputOf(ends.status.fd, opens)
   return {
     outputs,
     input: ends.input === null ? null : (input ?? closedInput),
+    status,
     resize: () => undefined,
     handOver: () => ({
       outputs: handOverOutputs(outputs),
       input: ends.input && { fd: input?.handOver() ?? null, isInsideLine: false },
+      ...(status === null ? {} : { status: { fd: status.handOver() } }),
     }),
     close() {
       input?.close()
+      status?.cancel()
       for (const { output } of outputs) output.cancel()
       isLarge.dispose()
     },
@@ -40,11 +47,12 @@ export function pipeStdio(ends: HandedStdio): Stdio {
 export function masterStdio(handed: HandedStdio): Stdio {
   const masterFd = handed.outputs[0]?.fd ?? null
   const master = masterFd === null ? null : new PipeInput(duplicate(masterFd))
-  const output = outputOf(masterFd)
+  const output = outputOf(masterFd, "when read")
   const input = new TerminalInput(master ?? closedInput, handed.input?.isInsideLine)
   return {
     outputs: [{ stream: "stdout", output }],
     input,
+    status: null,
     resize(size) {
       const fd = master?.descriptor ?? null
       if (fd !== null) setTerminalSize(fd, size)
@@ -65,8 +73,9 @@ export function handedTerminal(fd: number | null, { isInsideLine }: TerminalInpu
   return { outputs: [{ stream: "stdout", fd }], input: { fd, isInsideLine } }
 }
 
-function outputOf(fd: number | null): ChildOutput {
-  return fd === null ? endedOutput : new PipeOutput(fd)
+function outputOf(fd: number | null, opens: Opens): ChildOutput {
+  if (fd === null) return endedOutput
+  return opens === "at once" ? new PipeOutput(fd) : new UnopenedOutput(fd)
 }
 
 function handOverOutputs(

@@ -11,7 +11,7 @@ import {
 import type { FileIdentity, ProgramFiles } from "../../../execution/policy.ts"
 import { errnoOf, isErrno } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import type { Programs } from "../../keeper/ports.ts"
+import type { Programs, SpawnFailure } from "../../keeper/ports.ts"
 
 /** The kernel follows no more scripts that are interpreters of scripts. */
 const mostFiles = 10
@@ -21,37 +21,42 @@ export function programFiles(
   file: string,
   path: string,
   locate: Programs["locate"],
-): Result<ProgramFiles, string> {
+): Result<ProgramFiles, SpawnFailure> {
   const looked = look(file)
   if (!looked.ok) return looked
   const { identity, head } = looked.value
   const further: FileIdentity[] = []
   const called = interpretersOf(head)
-  if (!called.ok) return fail(`${identity.realPath}: ${called.failure}`)
+  if (!called.ok) return unknown(`${identity.realPath}: ${called.failure}`)
   const waiting = called.value
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const found = locate(next.kind === "path" ? next.path : next.name, path, "/")
-    if (!found.ok) return fail(`its interpreter: ${found.failure.message}`)
+    if (!found.ok) return unknown(`its interpreter: ${found.failure.message}`, found.failure.errno)
     const interpreter = look(found.value.realPath)
     if (!interpreter.ok) return interpreter
     further.push(interpreter.value.identity)
     const deeper = interpretersOf(interpreter.value.head)
-    if (!deeper.ok) return fail(`${found.value.realPath}: ${deeper.failure}`)
+    if (!deeper.ok) return unknown(`${found.value.realPath}: ${deeper.failure}`)
     waiting.push(...deeper.value)
-    if (further.length > mostFiles) return fail("its interpreters are scripts without end")
+    if (further.length > mostFiles) return unknown("its interpreters are scripts without end")
   }
   return ok([identity, ...further])
 }
 
 type Looked = { identity: FileIdentity; head: Uint8Array }
 
-function look(path: string): Result<Looked, string> {
+/** Where it is not a system call that failed, it is what `execve` would say of such a file. */
+function unknown(message: string, errno = "ENOEXEC"): Result<never, SpawnFailure> {
+  return fail({ errno, message })
+}
+
+function look(path: string): Result<Looked, SpawnFailure> {
   try {
     return ok(read(realpathSync(path)))
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === null) throw error
-    return fail(`${path} cannot be read (${errno})`)
+    return unknown(`${path} cannot be read (${errno})`, errno)
   }
 }
 

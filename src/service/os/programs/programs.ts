@@ -2,6 +2,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { mayAccess, type RunAs } from "../../../execution/run-as.ts"
 import { errnoOf } from "../../../lib/errno.ts"
+import { shortageOf } from "../../../lib/exhaustion.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Program, Programs, SpawnFailure } from "../../keeper/ports.ts"
 import { cannotEnter, openRealDirectory } from "./open-working-directory.ts"
@@ -23,7 +24,9 @@ export function programsFor(user: RunAs | null): Programs {
     for (const directory of path.split(":")) {
       const found = inspect(join(directory === "" ? cwd : directory, name), name, user)
       if (found.ok) return found
-      if (found.failure.errno === "EACCES") refused = found.failure
+      // That nothing more could be opened says nothing of where the program is.
+      if (shortageOf(found.failure.errno) !== null) return found
+      if (found.failure.errno !== "ENOENT") refused = found.failure
     }
     return fail(refused)
   }

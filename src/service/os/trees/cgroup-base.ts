@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join, normalize } from "node:path"
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { ResourceLimits } from "../../../execution/spec.ts"
 import { errnoOf, isErrno } from "../../../lib/errno.ts"
@@ -27,7 +28,7 @@ export function openCgroupBase(instance: string): Result<CgroupBase, string> {
   const own = ownCgroup()
   if (own === null) return fail("/proc/self/cgroup names no v2 cgroup")
 
-  const path = join(mount, own, `cc-executor-${instance}`)
+  const path = join(mount, own, baseName(instance))
   const probe = join(path, "probe")
   try {
     mkdirSync(path, { recursive: true })
@@ -41,6 +42,22 @@ export function openCgroupBase(instance: string): Result<CgroupBase, string> {
     return fail(`cgroups cannot be created or controlled below ${join(mount, own)} (${errno})`)
   }
   return ok({ path, enforceable: enableControllers(path, join(mount, own)) })
+}
+
+/** What the cgroups of a state directory's service are called by. */
+export function instanceOf(stateDir: string): string {
+  return createHash("sha256").update(stateDir).digest("hex").slice(0, 12)
+}
+
+/** Whether a path can be the base of that service's cgroups: else everything there is others'. */
+export function isCgroupBaseOf(stateDir: string, path: string): boolean {
+  const mount = v2Mount()
+  const isBelow = mount !== null && path.startsWith(`${mount}/`) && normalize(path) === path
+  return isBelow && basename(path) === baseName(instanceOf(stateDir))
+}
+
+function baseName(instance: string): string {
+  return `cc-executor-${instance}`
 }
 
 export function cgroupOf(base: Pick<CgroupBase, "path">, id: ExecutionId): string {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ProcessIdentity, ResourceUse, Survivor } from "../../../execution/record.ts"
 import { isErrno } from "../../../lib/errno.ts"
+import { isShortage } from "../../../lib/exhaustion.ts"
 import type { ProcessTree } from "../../keeper/ports.ts"
 import { isAlive, readStat, survivorOf } from "../proc.ts"
 import { SIGKILL, signalProcess } from "../signals.ts"
@@ -147,8 +148,17 @@ function removeCgroup(path: string): boolean {
 
 /** The kernel may still be taking the last process apart. A survivor's cgroup stays in the end. */
 function removeSoon(path: string, triesLeft: number): void {
-  if (removeEmptyCgroups(path) || triesLeft === 0) return
+  if (isRemoved(path) || triesLeft === 0) return
   setTimeout(removeSoon, removeRetryMs, path, triesLeft - 1)
+}
+
+function isRemoved(path: string): boolean {
+  try {
+    return removeEmptyCgroups(path)
+  } catch (error) {
+    if (!isShortage(error)) throw error
+    return false
+  }
 }
 
 function childCgroups(path: string): string[] {

@@ -72,9 +72,19 @@ export function cgroupHolders({ enforceable }: CgroupBase, rlimits: LimitsHeldBy
   }
 }
 
-/** The same as the program before this one had, for the same executions. */
-export function resumeContainment(handed: HandedContainment, forest: Forest): Containment {
-  const { mode, cgroupBase, holders, why } = handed
+/**
+ * The same as the program before this one had, for the same executions; but those that start from
+ * now on may run as another user.
+ */
+export function resumeContainment(
+  handed: HandedContainment,
+  forest: Forest,
+  childrenUid: number,
+): Containment {
+  const { mode, cgroupBase, why } = handed
+  const rlimits = rlimitHolders(childrenUid)
+  const holders = { ...handed.holders }
+  for (const name of limitNames) if (holders[name] !== "cgroup") holders[name] = rlimits[name]
   if (mode === "best-effort" || cgroupBase === null) return bestEffort(forest, why ?? "", holders)
   const enforceable = new Set(limitNames.filter((name) => holders[name] === "cgroup"))
   return byCgroup({ path: cgroupBase, enforceable }, holders)

@@ -12,9 +12,10 @@ import {
   survivorOf,
 } from "../proc.ts"
 import { SIGKILL, signalProcess } from "../signals.ts"
+import { isCgroupBaseOf } from "./cgroup-base.ts"
 import { killCgroup, removeEmptyCgroups } from "./cgroup-tree.ts"
 import { executionMarker } from "./forest.ts"
-import { readTreeMemory } from "./tree-memory.ts"
+import { readTreeMemory, type TreeMemory } from "./tree-memory.ts"
 
 const limitMs = 5000
 const mostRemoveTries = 50
@@ -33,7 +34,7 @@ export async function endLeftovers(
   if (memory?.gateway && memory.gateway.pid !== process.pid) {
     signalProcess(memory.gateway, SIGKILL)
   }
-  for (const base of new Set([memory?.cgroupBase ?? null, cgroupBase])) {
+  for (const base of new Set([rememberedBase(stateDir, memory), cgroupBase])) {
     if (base !== null) await sweepCgroups(base)
     if (base !== null && base !== cgroupBase) await removeBase(base)
   }
@@ -43,7 +44,18 @@ export async function endLeftovers(
     leader: memory === null ? null : leader,
     seen: memory?.seen[id] ?? [],
   }))
+  // And whatever else had a tree: a program that was asked whether it could take over.
+  const known = new Set(left.map(({ id }) => id))
+  for (const [id, seen] of Object.entries(memory?.seen ?? {})) {
+    if (!known.has(id)) left.push({ id, leader: null, seen })
+  }
   return sweepTrees(left)
+}
+
+/** A path that somebody else wrote there would have the empty directories below it removed. */
+function rememberedBase(stateDir: string, memory: TreeMemory | null): string | null {
+  const base = memory?.cgroupBase ?? null
+  return base !== null && isCgroupBaseOf(stateDir, base) ? base : null
 }
 
 type LeftBehind = {

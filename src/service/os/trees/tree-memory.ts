@@ -1,9 +1,11 @@
-import { readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs"
+import { readlinkSync, writeFileSync } from "node:fs"
 import { z } from "zod"
 import { ExecutionId } from "../../../execution/id.ts"
 import { ProcessIdentity } from "../../../execution/record.ts"
 import { isErrno } from "../../../lib/errno.ts"
+import { readOwned, replaceOwned } from "../../../lib/owned-file.ts"
 import { tryParseJson } from "../../../lib/parse-json.ts"
+import { UntrustedFileError } from "../../../lib/untrusted-file.ts"
 import { statePathsIn } from "../../storage/state-paths.ts"
 import { bootId, readStat } from "../proc.ts"
 import type { Containment } from "./containment.ts"
@@ -22,26 +24,29 @@ const TreeMemory = z.object({
 })
 export type TreeMemory = z.infer<typeof TreeMemory>
 
+const mostBytes = 64 * 1024 * 1024
+
 /** Null when there is none, or when it speaks of another boot or pid namespace. */
 export function readTreeMemory(stateDir: string): TreeMemory | null {
-  let text: string
-  try {
-    text = readFileSync(statePathsIn(stateDir).trees, "utf8")
-  } catch (error) {
-    if (isErrno(error, "ENOENT")) return null
-    throw error
-  }
-  // One that a crash has cut short is as good as none.
-  const memory = TreeMemory.safeParse(tryParseJson(text))
+  // One that a crash has cut short, or that is not to be trusted, is as good as none.
+  const memory = TreeMemory.safeParse(tryParseJson(readText(statePathsIn(stateDir).trees)))
   return memory.success && memory.data.world === thisWorld() ? memory.data : null
+}
+
+function readText(path: string): string {
+  try {
+    return readOwned(path, mostBytes)?.toString("utf8") ?? ""
+  } catch (error) {
+    if (!(error instanceof UntrustedFileError)) throw error
+    return ""
+  }
 }
 
 export function writeTreeMemory(stateDir: string, memory: Omit<TreeMemory, "world">): void {
   const path = statePathsIn(stateDir).trees
   const text = JSON.stringify({ world: thisWorld(), ...memory } satisfies TreeMemory)
   try {
-    writeFileSync(`${path}.new`, text, { mode: 0o600 })
-    renameSync(`${path}.new`, path)
+    replaceOwned(path, (file) => writeFileSync(file, text), { durable: false })
   } catch (error) {
     // Without space the older memory stays: less is known then, nothing wrong is.
     if (!isErrno(error, "ENOSPC", "EDQUOT")) throw error

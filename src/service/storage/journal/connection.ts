@@ -1,7 +1,9 @@
 import { Database, SQLiteError, type SQLQueryBindings } from "bun:sqlite"
-import { closeSync, existsSync, openSync, statfsSync, statSync } from "node:fs"
+import { statfsSync, statSync } from "node:fs"
 import { z } from "zod"
+import { checkOwnedFile, mustOwnDirectoryOf, openOrCreateOwned } from "../../../lib/owned-file.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import { UntrustedFileError } from "../../../lib/untrusted-file.ts"
 import { codeOf, isOutOfRoom, type JournalFailure, JournalFullError } from "./journal-failure.ts"
 import { checkVersion, migrate } from "./migrations.ts"
 
@@ -14,9 +16,13 @@ const checkpointPages = 1_000
 const logLimitBytes = 8 * 1024 * 1024
 
 /** Opens the journal, made and brought up to date where needed. */
-export function openForWriting(path: string): Result<Database, JournalFailure> {
+export function openForWriting(
+  path: string,
+  keepMigration: "at once" | "when told" = "at once",
+): Result<Database, JournalFailure> {
   return opening(path, "write", () => {
     createForOwner(path)
+    checkCompanions(path)
     using opened = new DisposableStack()
     const database = opened.use(new Database(path, { readwrite: true, strict: true }))
     database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
@@ -26,7 +32,7 @@ export function openForWriting(path: string): Result<Database, JournalFailure> {
     checkpointAfter(database, "enough")
     database.run(`PRAGMA journal_size_limit = ${logLimitBytes}`)
 
-    const migrated = migrate(database, path)
+    const migrated = migrate(database, path, keepMigration)
     if (!migrated.ok) return migrated
     opened.move()
     return ok(database)
@@ -49,8 +55,11 @@ function checkpointAfter(database: Database, pages: "enough" | "never"): void {
 
 /** A connection that cannot write, beside the writer's in another process. */
 export function openForReading(path: string): Result<Database, JournalFailure> {
-  if (!existsSync(path)) return fail(missing(path))
   return opening(path, "read", () => {
+    if (!checkOwnedFile(path)) return fail(missing(path))
+    // Even a reader makes files beside it.
+    mustOwnDirectoryOf(path)
+    checkCompanions(path)
     using opened = new DisposableStack()
     const database = opened.use(new Database(path, { readonly: true, strict: true }))
     database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
@@ -71,6 +80,7 @@ function opening(
     return open()
   } catch (error) {
     if (access === "write" && isOutOfRoom(error)) return fail(full(path, codeOf(error)))
+    if (error instanceof UntrustedFileError) return fail(untrusted(path, error))
     if (error instanceof SQLiteError) {
       return fail(unusable(path, `${codeOf(error)}: ${error.message}`))
     }
@@ -81,7 +91,15 @@ function opening(
 
 /** Command lines are in there. The log and its index take over the mode of the file. */
 function createForOwner(path: string): void {
-  closeSync(openSync(path, "a", 0o600))
+  openOrCreateOwned(path, "append")[Symbol.dispose]()
+}
+
+/** What SQLite opens besides, by its own name for it, and would follow or wait for. */
+const companions = ["-wal", "-shm", "-journal"]
+
+/** SQLite opens by path: so whoever opens a journal must own its directory. */
+function checkCompanions(path: string): void {
+  for (const suffix of companions) checkOwnedFile(`${path}${suffix}`)
 }
 
 function usesLog(database: Database): boolean {
@@ -98,6 +116,10 @@ function missing(path: string): JournalFailure {
 function full(path: string, code: string): JournalFailure {
   const message = `the journal ${path} could not be opened (${code}); free space on its disk`
   return { kind: "full", path, message }
+}
+
+function untrusted(path: string, { message }: UntrustedFileError): JournalFailure {
+  return { kind: "unusable", path, message: `the journal ${path} cannot be used: ${message}` }
 }
 
 function unusable(path: string, why: string): JournalFailure {

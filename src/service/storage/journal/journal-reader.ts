@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite"
 import { z } from "zod"
 import { ExecutionId } from "../../../execution/id.ts"
+import type { NamedExecution } from "../../../execution/identify.ts"
 import type { SignedReceipt } from "../../../execution/receipt.ts"
 import type { ExecutionRecord, Owned } from "../../../execution/record.ts"
 import { StateKind } from "../../../execution/state.ts"
@@ -9,6 +10,7 @@ import type { JournalReader, ListPage, Looks, Viewer } from "../../gateway/ports
 import { openForReading, preparing } from "./connection.ts"
 import type { JournalFailure } from "./journal-failure.ts"
 import { ListQuery } from "./list-query.ts"
+import { NamedExecutions } from "./named-executions.ts"
 import { parseReceiptRow, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
 import { VisibleExecutions } from "./visible-executions.ts"
 
@@ -28,12 +30,14 @@ class SqliteJournalReader implements JournalReader, Disposable {
   readonly #open = new DisposableStack()
   readonly #list: ListQuery
   readonly #visible: VisibleExecutions
+  readonly #named: NamedExecutions
   readonly #statements
 
   constructor(database: Database, path: string) {
     this.#database = database
     this.#path = path
     this.#visible = new VisibleExecutions(database, path, this.#open)
+    this.#named = new NamedExecutions(database, this.#open)
     this.#list = new ListQuery(database, path, this.#visible, this.#open)
     this.#statements = prepareReaderStatements(database, this.#open)
   }
@@ -45,6 +49,10 @@ class SqliteJournalReader implements JournalReader, Disposable {
 
   owned(id: ExecutionId): Owned | null {
     return this.#visible.owned(id)
+  }
+
+  withName(name: string, principal: string | null, viewer: Viewer | null = null): NamedExecution[] {
+    return this.#named.find(name, principal, viewer)
   }
 
   withPrefix(prefix: string, limit: number, viewer: Viewer | null = null): ExecutionId[] {

@@ -9,15 +9,24 @@ import { ok, type Result } from "../../../lib/result.ts"
 import type { Clock, IdempotencyEntry, Journal } from "../../keeper/ports.ts"
 import { openForWriting, type WriteTransaction, writeTransactions } from "./connection.ts"
 import { isOutOfRoom, type JournalFailure } from "./journal-failure.ts"
+import { createLogSync } from "./log-sync.ts"
+import { keepMigration } from "./migrations.ts"
 import { labelText, parseRecordRow, storedRecordOf } from "./stored-record.ts"
 import { prepareWriterStatements, type WriterStatements } from "./writer-statements.ts"
+
+export type OpenJournal = Journal &
+  Disposable & {
+    /** Where that waits to be told: from now on the journal is this program's version. */
+    keepMigration(): void
+  }
 
 /** The one writer. A second one on the same file is excluded by the state directory's lock. */
 export function openJournal(
   path: string,
   clock: Clock,
-): Result<Journal & Disposable, JournalFailure> {
-  const opened = openForWriting(path)
+  migration: "at once" | "when told" = "at once",
+): Result<OpenJournal, JournalFailure> {
+  const opened = openForWriting(path, migration)
   return opened.ok ? ok(new SqliteJournal(opened.value, path, clock)) : opened
 }
 
@@ -35,13 +44,14 @@ const EndedRow = z.object({
 })
 const OwnedRow = EndedRow.omit({ ended_at_ms: true }).extend({ principal: z.string() })
 
-class SqliteJournal implements Journal, Disposable {
+class SqliteJournal implements OpenJournal {
   readonly #database: Database
   readonly #path: string
   readonly #clock: Clock
   readonly #open = new DisposableStack()
   readonly #write: WriteTransaction
   readonly #statements: WriterStatements
+  readonly #sync: () => Promise<void>
 
   constructor(database: Database, path: string, clock: Clock) {
     this.#database = database
@@ -49,6 +59,11 @@ class SqliteJournal implements Journal, Disposable {
     this.#clock = clock
     this.#write = writeTransactions(database, path, this.#open)
     this.#statements = prepareWriterStatements(database, this.#open)
+    this.#sync = createLogSync(path)
+  }
+
+  keepMigration(): void {
+    keepMigration(this.#database)
   }
 
   create(record: ExecutionRecord, idempotency: IdempotencyEntry | null): void {
@@ -189,7 +204,12 @@ class SqliteJournal implements Journal, Disposable {
     }
   }
 
+  sync(): Promise<void> {
+    return this.#sync()
+  }
+
   [Symbol.dispose](): void {
+    if (this.#database.inTransaction) this.#database.run("ROLLBACK") // a migration nobody wanted
     try {
       this.#statements.checkpoint.all()
     } catch (error) {

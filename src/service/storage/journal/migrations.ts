@@ -4,24 +4,49 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { JournalFailure } from "./journal-failure.ts"
 import initial from "./migrations/0001-initial.sql" with { type: "text" }
 import principals from "./migrations/0002-principals.sql" with { type: "text" }
+import names from "./migrations/names.sql" with { type: "text" }
+import shares from "./migrations/shares.sql" with { type: "text" }
 
 /** The place in the list is the version it leads to. What was released is never edited. */
 const migrations: readonly string[] = [initial, principals]
 export const journalVersion = migrations.length
 const known = journalVersion
 
-/** Brings a database of any earlier version up to this program's. */
-export function migrate(database: Database, path: string): Result<null, JournalFailure> {
+/**
+ * Tables that make something faster, and that SQLite itself keeps true. They are no new version: a
+ * program that does not know them goes on with the journal, as it must when the next program could
+ * not take over. A reader must do without one that is missing.
+ */
+const additions: ReadonlyArray<{ table: string; sql: string }> = [
+  { table: "shares", sql: shares },
+  { table: "names", sql: names }, // uses what comes with the shares
+]
+
+/** Brings a database of any earlier version up to this program's, as a whole or not at all. */
+export function migrate(
+  database: Database,
+  path: string,
+  keep: "at once" | "when told",
+): Result<null, JournalFailure> {
   const found = versionOf(database)
   if (found > known) return fail(newer(path, found))
+  const missing = additions.filter(({ table }) => !hasTable(database, table))
+  if (found === known) {
+    for (const { sql } of missing) database.transaction(() => database.run(sql))()
+    return ok(null)
+  }
 
-  migrations.slice(found).forEach((sql, at) => {
-    database.transaction(() => {
-      database.run(sql)
-      database.run(`PRAGMA user_version = ${found + at + 1}`)
-    })()
-  })
+  database.run("BEGIN IMMEDIATE")
+  for (const sql of migrations.slice(found)) database.run(sql)
+  for (const { sql } of missing) database.run(sql)
+  database.run(`PRAGMA user_version = ${known}`)
+  if (keep === "at once") keepMigration(database)
   return ok(null)
+}
+
+/** Until then it is as if it had never been, for everybody but this connection. */
+export function keepMigration(database: Database): void {
+  if (database.inTransaction) database.run("COMMIT")
 }
 
 /** A reader may not migrate, so it takes exactly the version it knows. */
@@ -35,6 +60,13 @@ export function checkVersion(database: Database, path: string): Result<null, Jou
 function versionOf(database: Database): number {
   using statement = database.prepare<unknown, []>("PRAGMA user_version")
   return z.object({ user_version: z.int() }).parse(statement.get()).user_version
+}
+
+function hasTable(database: Database, name: string): boolean {
+  using statement = database.prepare<unknown, [string]>(
+    "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
+  )
+  return statement.get(name) !== null
 }
 
 function newer(path: string, found: number): JournalFailure {

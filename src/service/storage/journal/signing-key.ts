@@ -5,10 +5,11 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from "node:crypto"
-import { fstatSync, readFileSync, writeFileSync } from "node:fs"
-import { openFile } from "../../../lib/open-file.ts"
+import { writeFileSync } from "node:fs"
+import { isErrno, messageOf } from "../../../lib/errno.ts"
+import { type OwnedFile, openOwned, readAll, replaceOwned } from "../../../lib/owned-file.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { writeWhole } from "../../../lib/write-whole.ts"
+import { isFileTrouble } from "../../../lib/untrusted-file.ts"
 import { statePathsIn } from "../state-paths.ts"
 
 export type SigningKey = { id: string; privateKey: KeyObject; publicKey: KeyObject }
@@ -26,16 +27,11 @@ export function loadOrCreateSigningKey(
 ): Result<SigningKey, SigningKeyFailure> {
   const path = statePathsIn(stateDirectory).receiptKey
   try {
-    return load(path)
+    const file = openUnlessMissing(path)
+    return file === null ? ok(create(path)) : load(file, path)
   } catch (error) {
-    if (!isSystemError(error)) throw error
-    if (error.code !== "ENOENT") return fail(unreadable(path, error.message))
-  }
-  try {
-    return ok(create(path))
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-    return fail(unreadable(path, error.message))
+    if (!isFileTrouble(error)) throw error
+    return fail(unreadable(path, messageOf(error)))
   }
 }
 
@@ -49,11 +45,22 @@ export function keyIdOf(publicKey: KeyObject): string {
   return createHash("sha256").update(der).digest("hex").slice(0, 16)
 }
 
-function load(path: string): Result<SigningKey, SigningKeyFailure> {
-  using file = openFile(path, "r")
-  // Asked of the open file: a path could lead to another one by the time it is read.
-  if ((fstatSync(file.fd).mode & 0o077) !== 0) return fail(exposed(path))
-  return parse(readFileSync(file.fd, "utf8"), path)
+function openUnlessMissing(path: string): OwnedFile | null {
+  try {
+    return openOwned(path, "read")
+  } catch (error) {
+    if (!isErrno(error, "ENOENT")) throw error
+    return null
+  }
+}
+
+/** Far more than such a key takes. */
+const mostKeyBytes = 64 * 1024
+
+function load(opened: OwnedFile, path: string): Result<SigningKey, SigningKeyFailure> {
+  using file = opened
+  if ((file.stat.mode & 0o077) !== 0) return fail(exposed(path))
+  return parse(readAll(file, path, mostKeyBytes).toString("utf8"), path)
 }
 
 function parse(pem: string, path: string): Result<SigningKey, SigningKeyFailure> {
@@ -68,19 +75,14 @@ function parse(pem: string, path: string): Result<SigningKey, SigningKeyFailure>
 
 function create(path: string): SigningKey {
   const { privateKey } = generateKeyPairSync("ed25519")
-  writeWhole(path, (file) => {
-    writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }))
-  })
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" })
+  replaceOwned(path, (file) => writeFileSync(file, pem), { durable: true })
   return signingKeyOf(privateKey)
 }
 
 function signingKeyOf(privateKey: KeyObject): SigningKey {
   const publicKey = createPublicKey(privateKey)
   return { id: keyIdOf(publicKey), privateKey, publicKey }
-}
-
-function isSystemError(error: unknown): error is Error & { code: string } {
-  return error instanceof Error && "code" in error && "syscall" in error
 }
 
 function exposed(path: string): SigningKeyFailure {

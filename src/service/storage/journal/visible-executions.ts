@@ -12,14 +12,15 @@ export const mostCounted = 1000
 /** Labels of every name that begins with `share`: few beside them, and those are sorted out. */
 const sharing = `label >= '["${shareLabels.see}' AND label < '["sharf'`
 
-const sharesOf = `(
+export const sharesOf = `(
       SELECT json_group_array(json(label)) FROM labels WHERE execution = e.ordinal AND ${sharing})`
 
 export const visibleSql = {
-  /** In order along two indexes; the union is merged, not sorted. */
+  /** Each in order along an index; the union is merged, not sorted. */
   ordinals: `
     SELECT ordinal FROM executions WHERE principal = $principal AND ordinal < $before
-    UNION SELECT execution FROM labels WHERE ${sharing} AND execution < $before
+    UNION SELECT execution FROM shares WHERE guest = $principal AND execution < $before
+    UNION SELECT execution FROM shares WHERE guest = '*' AND execution < $before
     ORDER BY 1 DESC LIMIT $limit`,
   live: `
     SELECT ordinal FROM executions WHERE ended_at_ms IS NULL AND ordinal < $before
@@ -29,9 +30,10 @@ export const visibleSql = {
     ORDER BY execution DESC LIMIT $limit`,
   // The limits keep the question cheaper than a wrong answer to it.
   count: `
-    SELECT (SELECT count(*) FROM (SELECT 1 FROM executions WHERE principal = ?
-      LIMIT ${mostCounted})) + (SELECT count(*) FROM (SELECT 1 FROM labels WHERE ${sharing}
-      LIMIT ${mostCounted})) AS count`,
+    SELECT (SELECT count(*) FROM (
+        SELECT 1 FROM executions WHERE principal = ?1 LIMIT ${mostCounted}))
+      + (SELECT count(*) FROM (
+        SELECT 1 FROM shares WHERE guest IN (?1, '*') LIMIT ${mostCounted})) AS count`,
   /** Nothing for one that is not asked for. */
   fitting: `
     SELECT id, principal, ${sharesOf} AS shares FROM executions AS e
@@ -44,7 +46,8 @@ export const visibleSql = {
   withPrefix: `
     SELECT id, principal, ${sharesOf} AS shares FROM executions AS e
     WHERE id >= ?1 AND id < ?2 AND (principal = ?3 OR EXISTS (
-      SELECT 1 FROM labels WHERE execution = e.ordinal AND ${sharing})) ORDER BY id LIMIT ?4`,
+      SELECT 1 FROM shares WHERE guest IN (?3, '*') AND execution = e.ordinal))
+    ORDER BY id LIMIT ?4`,
 } as const
 
 const OrdinalRow = z.object({ ordinal: z.int() })
@@ -73,21 +76,19 @@ const mostCandidates = 64
 /** What one principal may see: its own executions, and those that others share with it. */
 export class VisibleExecutions {
   readonly #path: string
-  readonly #statements
+  readonly #prepare: () => VisibleStatements
+  #prepared: VisibleStatements | null = null
 
   constructor(database: Database, path: string, owner: DisposableStack) {
     this.#path = path
-    const prepare = preparing(database, owner)
-    this.#statements = {
-      ordinals: prepare<[Stretch & { principal: string }]>(visibleSql.ordinals),
-      live: prepare<[Stretch]>(visibleSql.live),
-      labelled: prepare<[Stretch & { label: string }]>(visibleSql.labelled),
-      count: prepare<[string]>(visibleSql.count),
-      fitting: prepare<[Fitting]>(visibleSql.fitting),
-      record: prepare<[number]>(visibleSql.record),
-      owned: prepare<[string]>(visibleSql.owned),
-      withPrefix: prepare<[string, string, string, number]>(visibleSql.withPrefix),
-    }
+    this.#prepare = () => prepareVisibleStatements(database, owner)
+  }
+
+  // Not before somebody asks: the journal of an earlier program, read beside no service, has no
+  // table of shares.
+  get #statements(): VisibleStatements {
+    this.#prepared ??= this.#prepare()
+    return this.#prepared
   }
 
   owned(id: ExecutionId): Owned | null {
@@ -148,12 +149,28 @@ export class VisibleExecutions {
   }
 }
 
+type VisibleStatements = ReturnType<typeof prepareVisibleStatements>
+
+function prepareVisibleStatements(database: Database, owner: DisposableStack) {
+  const prepare = preparing(database, owner)
+  return {
+    ordinals: prepare<[Stretch & { principal: string }]>(visibleSql.ordinals),
+    live: prepare<[Stretch]>(visibleSql.live),
+    labelled: prepare<[Stretch & { label: string }]>(visibleSql.labelled),
+    count: prepare<[string]>(visibleSql.count),
+    fitting: prepare<[Fitting]>(visibleSql.fitting),
+    record: prepare<[number]>(visibleSql.record),
+    owned: prepare<[string]>(visibleSql.owned),
+    withPrefix: prepare<[string, string, string, number]>(visibleSql.withPrefix),
+  }
+}
+
 /** Few, however many executions there have been. */
 export function isLive(state: string | null): boolean {
   return state !== null && state !== "ended"
 }
 
-function ownedOf(row: unknown): { id: ExecutionId; owned: Owned } {
+export function ownedOf(row: unknown): { id: ExecutionId; owned: Owned } {
   const { id, principal, shares } = OwnedRow.parse(row)
   return { id, owned: { principal, labels: Object.fromEntries(Shares.parse(JSON.parse(shares))) } }
 }

@@ -1,7 +1,7 @@
-import { readSync } from "node:fs"
+import { closeSync, readSync } from "node:fs"
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { StreamName } from "../../../execution/record.ts"
-import { openFile } from "../../../lib/open-file.ts"
+import { openRegular } from "../../../lib/owned-file.ts"
 import { hashBytes, recordOverheadBytes, segmentFieldBytes } from "./format.ts"
 import { segmentPath, type TranscriptFiles } from "./segment-files.ts"
 
@@ -54,9 +54,13 @@ export function isSoundRecord(
 ): boolean {
   // The hash of what precedes lies before the record, its own behind the payload.
   const bytes = new Uint8Array(hashBytes + recordOverheadBytes + payloadBytes)
-  using file = openFile(segmentPath(files, position.segment), "r")
-  const read = readSync(file.fd, bytes, 0, bytes.length, position.offset - hashBytes)
-  if (read < bytes.length) return false
+  const fd = openRegular(segmentPath(files, position.segment))
+  try {
+    const read = readSync(fd, bytes, 0, bytes.length, position.offset - hashBytes)
+    if (read < bytes.length) return false
+  } finally {
+    closeSync(fd)
+  }
   const hashAt = bytes.length - hashBytes
   const hash = new Uint8Array(hashBytes)
   hashInto(bytes.subarray(0, hashAt), hash)

@@ -1,7 +1,9 @@
-import { closeSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs"
+import { closeSync, lstatSync, readdirSync, readSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { ExecutionId } from "../../../execution/id.ts"
 import { isErrno } from "../../../lib/errno.ts"
+import { openRegular } from "../../../lib/owned-file.ts"
+import { UntrustedFileError } from "../../../lib/untrusted-file.ts"
 import { readSegmentFields, type SegmentHeader, segmentHeaderBytes } from "./format.ts"
 
 /**
@@ -52,17 +54,19 @@ export function readAt(
   }
 }
 
+/** What is not to be trusted, a link or a pipe in its place, is as good as no segment. */
 export function openForReading(path: string): number | null {
   try {
-    return openSync(path, "r")
+    return openRegular(path)
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return null
+    if (isErrno(error, "ENOENT") || error instanceof UntrustedFileError) return null
     throw error
   }
 }
 
 export function fileSize(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? null
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  return stat?.isFile() === true ? stat.size : null
 }
 
 export function removeFile(path: string): void {

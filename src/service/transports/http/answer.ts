@@ -1,5 +1,5 @@
 import type { Result } from "../../../lib/result.ts"
-import { type Failure, wireCodes, wireError } from "../../../protocol/failure.ts"
+import { type Failure, failure, wireCodes, wireError } from "../../../protocol/failure.ts"
 
 /** A failure for which HTTP may have a more fitting status than its reason's usual one. */
 export type HttpFailure = Failure & { httpStatus?: number }
@@ -25,6 +25,13 @@ export function refuse(
   refusals.set(response, refused)
   return response
 }
+
+/** The server has read both and can answer neither, so the first is not carried out. */
+export const tooEarly = failure(
+  "INVALID_REQUEST",
+  "Another request, or the end of the connection, came with this one. Nothing was carried out: " +
+    "wait for each answer before you send the next request.",
+)
 
 /** Why a response refuses, null when it does not. */
 export function refusalIn(response: Response): HttpFailure | null {

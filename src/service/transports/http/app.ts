@@ -3,7 +3,8 @@ import type { Log } from "../../../lib/log.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Tarpit } from "../../access/temporary-bans.ts"
 import type { Refusals } from "../../gateway/ports.ts"
-import { refuse } from "./answer.ts"
+import { refuse, tooEarly } from "./answer.ts"
+import type { CallLimiter } from "./call-limiter.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { endpoints } from "./endpoints.ts"
 import { respondToMcp, type ServeMcp } from "./mcp-route.ts"
@@ -42,6 +43,9 @@ export type HttpAppOptions = Omit<AppPorts, "document" | "after" | "reportGarbag
   tarpit: Pick<Tarpit, "hold">
   /** MCP over HTTP, at `/mcp`. */
   mcp: ServeMcp
+  mcpCalls: CallLimiter
+  /** The service has broken down, and ends: calls of MCP that only wait are answered. */
+  closing: AbortSignal
   after?: After
   reportGarbage?: ReportGarbage
   answered?: Answered
@@ -78,7 +82,13 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
       respond(c, endpoint, ports, streams),
     )
   }
-  const mcp = { serve: options.mcp, streams, after }
+  const mcp = {
+    serve: options.mcp,
+    calls: options.mcpCalls,
+    streams,
+    after,
+    closing: options.closing,
+  }
   const known = authenticate({ access: "caller", operationId: "mcp" }, callerOf)
   app.on(["GET", "POST", "DELETE"], "/mcp", rpcRefusals, known, budgetBodies, limitBody, (c) =>
     respondToMcp(c, knownCaller(c, "mcp"), mcp),
@@ -113,7 +123,7 @@ async function respond(
   // Hono keeps it for whoever reads it.
   if (endpoint.body !== undefined && c.req.raw.body !== null) await c.req.arrayBuffer()
   const connection = connectionOf(c)
-  connection.hasArrived?.()
+  if ((await connection.hasArrived?.()) === false) return refuse(tooEarly)
   using streamSlot = new DisposableStack()
   if (endpoint.streams === true && caller !== null) {
     const taken = streams.acquire(caller)

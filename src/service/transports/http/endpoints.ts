@@ -1,4 +1,15 @@
 import type { Endpoint } from "./endpoint.ts"
+import {
+  getAgent,
+  getAgentEvents,
+  getInbox,
+  postAgents,
+  postAnswers,
+  postConfigure,
+  postEnd,
+  postInterrupt,
+  postTurns,
+} from "./resources/agents.ts"
 import { getEvents } from "./resources/events.ts"
 import { deleteExecution, getExecution, postControl, postResize } from "./resources/execution.ts"
 import { getExecutions, postExecutions } from "./resources/executions.ts"
@@ -27,6 +38,15 @@ export const endpoints: readonly Endpoint[] = [
   getTranscript,
   getReceipt,
   postVerify,
+  postAgents,
+  getAgent,
+  postTurns,
+  postAnswers,
+  postInterrupt,
+  postEnd,
+  postConfigure,
+  getAgentEvents,
+  getInbox,
   getEvents,
   postTickets,
   getOpenApi,

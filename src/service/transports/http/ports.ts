@@ -9,8 +9,11 @@ import type { Operations, Refusal } from "../../gateway/ports.ts"
 /** How a request came in: `app.fetch(request, connection)`. */
 export type Connection = {
   peer?: Peer
-  /** All of the request has arrived: from here on it may take its time. */
-  hasArrived?: () => void
+  /**
+   * All of the request has arrived: from here on it may take its time. False when its connection
+   * was closed meanwhile: nobody will get the answer, so it is not to be carried out.
+   */
+  hasArrived?: () => Promise<boolean>
   /** All of the answer is on its way: the next request is due. */
   hasAnswered?: () => void
 }

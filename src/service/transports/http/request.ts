@@ -20,7 +20,7 @@ type AboutExecution = (
   c: HttpContext,
 ) => Promise<Response>
 
-/** Responds about the execution that a path names: an id, or the beginning of one. */
+/** Responds about the execution that a path names, by an id, the beginning of one, or a name. */
 export function aboutExecution(respond: AboutExecution): Respond {
   return async (c, ports, caller) => {
     const params = parse(methods.status.params, { execution_id: c.req.param("id") })
@@ -62,7 +62,7 @@ export function parse<Schema extends z.ZodType>(
 const JsonObject = z.record(z.string(), z.unknown())
 
 /** No body at all is an empty object: where every field is optional, nothing needs to be sent. */
-export async function readJsonObject(
+async function readJsonObject(
   c: HttpContext,
 ): Promise<Result<Record<string, unknown>, HttpFailure>> {
   const bytes = await c.req.arrayBuffer()
@@ -73,6 +73,21 @@ export async function readJsonObject(
   const object = JsonObject.safeParse(value.value)
   if (object.success) return ok(object.data)
   return fail(failure("INVALID_PARAMS", "The body is not a JSON object."))
+}
+
+/** The same, with the idempotency key that a header may give instead. */
+export async function readKeyedBody(
+  c: HttpContext,
+): Promise<Result<Record<string, unknown>, HttpFailure>> {
+  const body = await readJsonObject(c)
+  if (!body.ok) return body
+  const key = c.req.header("idempotency-key")
+  const keyInBody = body.value["idempotency_key"]
+  if (key !== undefined && keyInBody !== undefined && key !== keyInBody) {
+    const message = "Idempotency-Key and `idempotency_key` differ: use only one."
+    return fail(failure("INVALID_PARAMS", message))
+  }
+  return ok(key === undefined ? body.value : { ...body.value, idempotency_key: key })
 }
 
 export function mediaType(c: HttpContext): string {

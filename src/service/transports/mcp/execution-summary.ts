@@ -1,6 +1,7 @@
 import { z } from "zod"
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import { StateKind, StopCause } from "../../../execution/state.ts"
+import { countText } from "../../../lib/count-text.ts"
 import { ExecutionView, viewOf } from "../../../protocol/execution-view.ts"
 
 const { shape } = ExecutionView
@@ -85,13 +86,9 @@ export function outcomeText(summary: ExecutionSummary): string {
 
 function outputOf({ bytes, lines, dropped }: ExecutionSummary): string {
   const all =
-    `${counted(bytes.stdout + bytes.stderr, "byte")} in ` +
-    `${counted(lines.stdout + lines.stderr, "line")} written`
+    `${countText(bytes.stdout + bytes.stderr, "byte")} in ` +
+    `${countText(lines.stdout + lines.stderr, "line")} written`
   return dropped.bytes === 0 ? all : `${all}, of which the oldest ${dropped.bytes} were dropped`
-}
-
-function counted(count: number, unit: string): string {
-  return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
 
 export const exampleExecution: ExecutionSummary = {

@@ -19,4 +19,10 @@ export interface SearchScheduler {
 }
 
 /** Whom a server is made for: one for every connection, or for every request over HTTP. */
-export type McpScope = McpPorts & { caller: Caller }
+export type McpScope = McpPorts & {
+  caller: Caller
+  /** Its connection is about to be closed: whoever waits answers now, with what is known. */
+  closing: AbortSignal
+  /** The same, but another gateway follows: calls that will be sent to it again may wait there. */
+  replacing: AbortSignal
+}

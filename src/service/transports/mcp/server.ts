@@ -8,8 +8,9 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server"
-import { z } from "zod"
 import { fail } from "../../../lib/result.ts"
+import { executionAskedAbout } from "../../../protocol/audit-message.ts"
+import { internalFailure } from "../../../protocol/failed-after.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import { permit } from "../../access/permission.ts"
 import { auditingRefusals, auditRefusal } from "./audit-refusal.ts"
@@ -124,15 +125,14 @@ async function answered(scope: McpScope, call: () => Promise<ToolAnswer>): Promi
     return await call()
   } catch (error) {
     scope.log.error({ err: error }, "mcp tool failed")
-    return fail(failure("INTERNAL", "The service failed to handle this call. Its log says why."))
+    const message = "The service failed to handle this call. Its log says why."
+    return fail(internalFailure(message, error))
   }
 }
 
 function noteRefusedCall(scope: McpScope, method: string, args: unknown, refused: Failure): void {
-  auditRefusal(scope, method, refused, WithExecution.safeParse(args).data?.execution_id)
+  auditRefusal(scope, method, refused, executionAskedAbout(args, refused))
 }
-
-const WithExecution = z.looseObject({ execution_id: z.string() })
 
 /** By the names of the extension; the SDK has none of them in this era. */
 function handleTasks(server: Server, scope: McpScope): void {

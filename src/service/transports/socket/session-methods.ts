@@ -4,6 +4,7 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import { checkParams, invalidParams } from "../../../protocol/check-params.ts"
 import { type Encoding, executeResultOf } from "../../../protocol/execute.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
+import { afterDeed } from "../../../protocol/failed-after.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import {
   type InputParams,
@@ -25,6 +26,8 @@ export interface SessionScope extends SubscriberSocket {
   readonly subscriptions: Map<string, Subscription>
   latestExecution: string | null
   watch(labels: Record<string, string> | undefined): Result<Record<string, never>, Failure>
+  /** Whether it can have no more subscriptions. */
+  readonly isFull: boolean
   newSubscriptionNumber(): Result<number, Failure>
   detach(subscription: Subscription): void
   /** What drove this execution here before, and stands by since it was detached. */
@@ -51,7 +54,35 @@ export async function answerMethod(
 
 type Answer<Params> = (session: SessionScope, params: Params) => Promise<Result<Reply, Failure>>
 
+const agentAnswers: Record<Extract<MethodName, `agent.${string}`>, Answer<unknown>> = {
+  "agent.start": taking("agent.start", async ({ operations, caller }, params) =>
+    plain(await operations.agents.start(caller, params)),
+  ),
+  "agent.send": taking("agent.send", async ({ operations, caller }, params) =>
+    plain(await operations.agents.send(caller, params)),
+  ),
+  "agent.answer": taking("agent.answer", async ({ operations, caller }, params) =>
+    plain(await operations.agents.answer(caller, params)),
+  ),
+  "agent.interrupt": taking("agent.interrupt", async ({ operations, caller }, params) =>
+    plain(await operations.agents.interrupt(caller, params)),
+  ),
+  "agent.end": taking("agent.end", async ({ operations, caller }, params) =>
+    plain(await operations.agents.end(caller, params)),
+  ),
+  "agent.configure": taking("agent.configure", async ({ operations, caller }, params) =>
+    plain(await operations.agents.configure(caller, params)),
+  ),
+  "agent.status": taking("agent.status", async ({ operations, caller }, params) =>
+    plain(await operations.agents.status(caller, params)),
+  ),
+  "agent.inbox": taking("agent.inbox", async ({ operations, caller }, params) =>
+    plain(await operations.agents.inbox(caller, params)),
+  ),
+}
+
 const answers: Record<MethodName, Answer<unknown>> = {
+  ...agentAnswers,
   execute: taking("execute", execute),
   attach: taking("attach", attach),
   control: taking(
@@ -68,8 +99,9 @@ const answers: Record<MethodName, Answer<unknown>> = {
   input: taking("input", async ({ operations, caller }, params) => {
     const data = inputBytes(params)
     if (!data.ok) return data
-    const { execution_id, end, offset } = params
-    return plain(await operations.input(caller, execution_id, { data: data.value, end, offset }))
+    const { execution_id, end, writer, offset } = params
+    const input = { data: data.value, end, writer, offset }
+    return plain(await operations.input(caller, execution_id, input))
   }),
   resize: taking("resize", async ({ operations, caller }, { execution_id, ...size }) =>
     plain(await operations.resize(caller, execution_id, size)),
@@ -132,27 +164,35 @@ async function execute(
   params: ParsedParamsOf<"execute">,
 ): Promise<Result<Reply, Failure>> {
   const { operations, caller } = session
+  if (session.isFull) return fail(tooManySubscriptions) // before anything is started
   const started = await operations.execute(caller, params, true)
   if (!started.ok) return started
   const { record, repeated } = started.value
   const result = executeResultOf(record, repeated)
   if (!result.ok) return result
   session.latestExecution = record.id
-  const feed = await operations.openStarted(record, caller)
-  if (!feed.ok) return feed
-  const subscription = subscribe(session, feed.value, { ...params, role: "driver" })
-  if (!subscription.ok) return subscription
-  const announce = repeated ? null : ("started" as const)
-  return ok({
-    result: {
-      ...result.value,
-      subscription: subscription.value.number,
-      ...ackAfter(subscription.value),
-    },
-    afterwards: () => subscription.value.begin(announce),
-    abandon: () => subscription.value[Symbol.dispose](),
+  return afterDeed<Reply>({ executionId: record.id, done: "started" }, async () => {
+    const feed = await operations.openStarted(record, caller)
+    if (!feed.ok) return feed
+    const subscription = subscribe(session, feed.value, { ...params, role: "driver" })
+    if (!subscription.ok) return subscription
+    const announce = repeated ? null : ("started" as const)
+    return ok({
+      result: {
+        ...result.value,
+        subscription: subscription.value.number,
+        ...ackAfter(subscription.value),
+      },
+      afterwards: () => subscription.value.begin(announce),
+      abandon: () => subscription.value[Symbol.dispose](),
+    })
   })
 }
+
+export const tooManySubscriptions = failure(
+  "AT_CAPACITY",
+  "This session has too many subscriptions: detach some.",
+)
 
 async function attach(
   session: SessionScope,

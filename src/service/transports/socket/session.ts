@@ -1,14 +1,12 @@
 import { setImmediate } from "node:timers/promises"
-import { z } from "zod"
-import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { Log } from "../../../lib/log.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { SerialQueue } from "../../../lib/serial-queue.ts"
-import { viewOf } from "../../../protocol/execution-view.ts"
-import { type Failure, failure } from "../../../protocol/failure.ts"
+import { executionAskedAbout } from "../../../protocol/audit-message.ts"
+import { internalFailure } from "../../../protocol/failed-after.ts"
+import type { Failure } from "../../../protocol/failure.ts"
 import {
   errorMessage,
-  notificationMessage,
   type RpcRequest,
   readRequest,
   resultMessage,
@@ -19,11 +17,18 @@ import {
   policyViolation,
   refusalOf,
   tooLarge,
+  tryAgainLater,
 } from "../../../protocol/session-limits.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Driver, Operations, Refusals } from "../../gateway/ports.ts"
-import { answerMethod, type Reply, type SessionScope } from "./session-methods.ts"
+import {
+  answerMethod,
+  type Reply,
+  type SessionScope,
+  tooManySubscriptions,
+} from "./session-methods.ts"
 import type { Subscription } from "./subscription.ts"
+import { WatchedChanges } from "./watched-changes.ts"
 
 /** What a session needs of its WebSocket: Bun's, or a test's. */
 export interface Connection {
@@ -55,13 +60,11 @@ export type SessionOptions = NewSession & {
 }
 
 const mostSubscriptions = 65_535
-const mostUntold = 1000
 
 // What is left behind for the collector, in characters of text. Of a subscription: however little
 // comes of it. Of a long answer, as `list` gives: it was rows and objects before it was text.
 const subscriptionLength = 64 * 1024
 const longAnswer = { atLeast: 64 * 1024, weight: 32 }
-const tryAgainLater = 1013
 /** Their answers can be megabytes long, and take milliseconds to make. */
 const largeReads: ReadonlySet<string> = new Set([
   "list",
@@ -78,12 +81,14 @@ export class Session implements SessionScope, Disposable {
   readonly operations: Operations
   readonly subscriptions = new Map<string, Subscription>()
   latestExecution: string | null = null
-  #watch: Disposable | null = null
+  readonly #changes = new WatchedChanges(this, () =>
+    this.#dismiss(tryAgainLater, "too slow to watch: list the executions again"),
+  )
   readonly #standingBy = new Map<string, Driver>()
-  readonly #untold = new Map<string, ExecutionRecord>()
   readonly #options: SessionOptions
   #isBlocked = false
   #isClosed = false
+  #isDismissed = false
   #requestsUnderWay = 0
   #lastNumber = 0
   /** A request may name "the latest" before the answer that made it the latest has come. */
@@ -110,6 +115,14 @@ export class Session implements SessionScope, Disposable {
     return this.#isClosed
   }
 
+  hasAnswered(): boolean {
+    return this.#executing.unfinished === 0
+  }
+
+  leave(): void {
+    // Nothing waits here for an execution: its end is told to whoever subscribed.
+  }
+
   send(message: string | Uint8Array<ArrayBuffer>, besides = 0): void {
     if (typeof message === "string") this.#options.reportGarbage(message.length + besides)
     if (this.#isClosed || this.#options.connection.send(message) !== -1 || this.#isBlocked) return
@@ -121,11 +134,7 @@ export class Session implements SessionScope, Disposable {
   drained(): void {
     this.#isBlocked = false
     this.#room.resolve()
-    for (const [id, record] of this.#untold) {
-      if (this.#isBlocked) return
-      this.#untold.delete(id)
-      this.#tellChange(record)
-    }
+    this.#changes.drained()
     for (const [executionId, subscription] of this.subscriptions) {
       if (this.#isBlocked) return
       subscription.pump()
@@ -136,7 +145,7 @@ export class Session implements SessionScope, Disposable {
   }
 
   async receive(text: string): Promise<void> {
-    if (this.#isClosed) return
+    if (this.#isClosed || this.#isDismissed) return
     const receivedMs = performance.now()
     const decision = this.#options.rateLimiter.next(receivedMs)
     if (decision.kind === "flood") {
@@ -182,36 +191,18 @@ export class Session implements SessionScope, Disposable {
   }
 
   watch(labels: Record<string, string> | undefined): Result<Record<string, never>, Failure> {
-    if (this.#isClosed) return ok({}) // nobody would ever end it
-    // The new one first: when the last watcher leaves, the keeper is told, and nothing waits for
-    // that. A session that asks again and again would pile up such messages.
-    const tell = (record: ExecutionRecord) => this.#tellChange(record)
-    const watching = this.operations.watch(this.caller, labels, tell)
-    if (!watching.ok) return watching
-    using _earlier = this.#watch
-    this.#watch = watching.value
-    return ok({})
+    return this.#isClosed ? ok({}) : this.#changes.watch(labels) // nobody would ever end it
   }
 
-  /** Of an execution that changes again while the client does not read, the newest is enough. */
-  #tellChange(record: ExecutionRecord): void {
-    if (!this.#isBlocked) {
-      this.send(notificationMessage("execution.changed", viewOf(record)))
-      return
-    }
-    this.#untold.set(record.id, record)
-    if (this.#untold.size <= mostUntold) return
-    this.#options.connection.close(tryAgainLater, "too slow to watch: list the executions again")
-    this[Symbol.dispose]()
+  get isFull(): boolean {
+    return this.subscriptions.size >= mostSubscriptions
   }
 
   /** A number for binary frames that no other subscription of this session has. */
   newSubscriptionNumber(): Result<number, Failure> {
     this.#options.reportGarbage(subscriptionLength)
+    if (this.isFull) return fail(tooManySubscriptions)
     const taken = new Set([...this.subscriptions.values()].map(({ number }) => number))
-    if (taken.size >= mostSubscriptions) {
-      return fail(failure("AT_CAPACITY", "This session has too many subscriptions: detach some."))
-    }
     do this.#lastNumber = (this.#lastNumber % mostSubscriptions) + 1
     while (taken.has(this.#lastNumber))
     return ok(this.#lastNumber)
@@ -235,14 +226,25 @@ export class Session implements SessionScope, Disposable {
     this.send(errorMessage(null, refusal))
     this.#options.log.warn({ sessionId: this.id }, "session closed: it sends too fast")
     this.#options.flooded()
-    this.#options.connection.close(policyViolation, "RATE_LIMITED")
-    this[Symbol.dispose]()
+    this.#dismiss(policyViolation, "RATE_LIMITED")
+  }
+
+  /** What was started must not be lost with its answer: its id is known to nobody else. */
+  #dismiss(code: number, reason: string): void {
+    if (this.#isDismissed) return
+    this.#isDismissed = true // nothing more is taken from it
+    const close = () => {
+      this.#options.connection.close(code, reason)
+      this[Symbol.dispose]()
+    }
+    if (this.hasAnswered()) close()
+    else void this.#executing.runAfterQueued(() => setImmediate()).then(close)
   }
 
   [Symbol.dispose](): void {
     this.#isClosed = true
     this.#room.resolve()
-    this.#watch?.[Symbol.dispose]()
+    this.#changes[Symbol.dispose]()
     for (const driver of this.#standingBy.values()) driver[Symbol.dispose]()
     this.#standingBy.clear()
     for (const subscription of this.subscriptions.values()) subscription[Symbol.dispose]()
@@ -260,7 +262,7 @@ export class Session implements SessionScope, Disposable {
     } catch (error) {
       this.#options.log.error({ sessionId: this.id, method, err: error }, "request failed")
       const message = "The service failed to handle this request. Its log says why."
-      return fail(failure("INTERNAL", message))
+      return fail(internalFailure(message, error))
     }
   }
 
@@ -272,7 +274,7 @@ export class Session implements SessionScope, Disposable {
       via,
       method: knownMethod(method),
       failure: refused,
-      executionId: WithExecution.safeParse(params).data?.execution_id,
+      executionId: executionAskedAbout(params, refused),
     })
   }
 
@@ -291,7 +293,5 @@ export class Session implements SessionScope, Disposable {
 function knownMethod(method: string): string {
   return isMethodName(method) ? method : "unknown"
 }
-
-const WithExecution = z.object({ execution_id: z.string() })
 
 const nobodyListens = ok<Reply>({ result: null })

@@ -1,10 +1,14 @@
 import type { Log } from "../../../lib/log.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import { errorMessage, notificationMessage } from "../../../protocol/json-rpc.ts"
-import { MessageRateLimiter, policyViolation } from "../../../protocol/session-limits.ts"
+import {
+  MessageRateLimiter,
+  policyViolation,
+  tryAgainLater,
+} from "../../../protocol/session-limits.ts"
 import type { Caller } from "../../access/caller.ts"
 import { isAdmin, noLongerGood } from "../../access/permission.ts"
-import type { Operations, Refusals } from "../../gateway/ports.ts"
+import type { Operations, Parting, Refusals } from "../../gateway/ports.ts"
 import { type Connection, type NewSession, Session } from "./session.ts"
 
 export type SessionSettings = {
@@ -45,6 +49,8 @@ const goodbye = "the gateway is shutting down: reconnect"
 const lookMs = 5
 /** For a peer that is there after all to read why it is closed. */
 const farewellMs = 1000
+/** A message that takes longer may have to give way to another client. */
+const quickMessageMs = 250
 
 /** One client's connection, whatever it speaks. */
 export interface OpenSession extends Disposable {
@@ -53,6 +59,10 @@ export interface OpenSession extends Disposable {
   /** Whether everything was told that it waits for. */
   readonly isTold: boolean
   readonly isClosed: boolean
+  /** It is about to be closed: what only waits is answered now, unless it is sent again later. */
+  leave(parting: Parting): void
+  /** Whether all was answered that has to be before that. */
+  hasAnswered(parting: Parting): boolean
   receive(text: string): Promise<void>
   /** The socket has room again. */
   drained(): void
@@ -63,7 +73,21 @@ export interface OpenSession extends Disposable {
 /** Begins to speak with a client: the native protocol, or another one. */
 export type Speak = (session: NewSession) => OpenSession
 
-type Open = { session: OpenSession; connection: Connection; lastHeardMs: number }
+/** What is known of the bytes that come in, before they are a message. */
+export interface Incoming {
+  /** Since when a message is being sent; null between two. */
+  readonly unfinishedSinceMs: number | null
+  /** Closes the connection although it is in the middle of a message. */
+  end(reason: string): void
+}
+
+type Open = {
+  session: OpenSession
+  connection: Connection
+  incoming: Incoming | null
+  lastHeardMs: number
+  isDismissed: boolean
+}
 
 /** Every open session, up to a limit; ends those whose peer does not answer any more. */
 export class Sessions implements Disposable {
@@ -93,10 +117,13 @@ export class Sessions implements Disposable {
   open(
     connection: Connection,
     caller: Caller,
-    speak: Speak = (session) => this.#greet(session),
+    options: { speak?: Speak | undefined; incoming?: Incoming | null } = {},
   ): OpenSession | null {
-    const refusal = this.#refusal(caller)
-    if (refusal !== null) {
+    const { speak = (session) => this.#greet(session), incoming = null } = options
+    let limit = this.#reachedLimit(caller)
+    while (limit !== null && this.#makeRoom(limit.counted)) limit = this.#reachedLimit(caller)
+    if (limit !== null) {
+      const { refusal } = limit
       const { principal, address, via } = caller
       const refused = { principal, address, via, method: "connect", failure: refusal }
       this.#events.refusals.refused(refused)
@@ -114,7 +141,8 @@ export class Sessions implements Disposable {
       reportGarbage,
       flooded: () => flooded(caller),
     })
-    this.#open.set(session, { session, connection, lastHeardMs: performance.now() })
+    const lastHeardMs = performance.now()
+    this.#open.set(session, { session, connection, incoming, lastHeardMs, isDismissed: false })
     log.debug({ sessionId: session.id }, "session opened")
     return session
   }
@@ -134,20 +162,42 @@ export class Sessions implements Disposable {
   }
 
   /** The unix socket has as many places of its own: the network cannot keep the owner out. */
-  #refusal(caller: Caller): Failure | null {
+  #reachedLimit(caller: Caller): { refusal: Failure; counted: Open[] } | null {
     const { maxSessions, maxSessionsPerPrincipal } = this.#settings
-    const sessions = [...this.#open.keys()].map((session) => session.caller)
     const isLocal = caller.address === "unix"
-    const besides = sessions.filter(({ address }) => (address === "unix") === isLocal).length
-    if (besides >= maxSessions) {
+    const all = [...this.#open.values()]
+    const besides = all.filter(({ session }) => (session.caller.address === "unix") === isLocal)
+    if (besides.length >= maxSessions) {
       const message = `All ${maxSessions} sessions are in use: close one, or try again later.`
-      return failure("SESSION_LIMIT", message)
+      return { refusal: failure("SESSION_LIMIT", message), counted: besides }
     }
     const { principal } = caller
-    const own = sessions.filter((other) => other.principal === principal).length
-    if (isAdmin(caller) || own < maxSessionsPerPrincipal) return null
-    const message = `${principal} has ${own} open sessions already: close one, or try again later.`
-    return failure("SESSION_LIMIT", message)
+    const own = all.filter(({ session }) => session.caller.principal === principal)
+    if (isAdmin(caller) || own.length < maxSessionsPerPrincipal) return null
+    const has = `${principal} has ${own.length} open sessions already`
+    const message = `${has}: close one, or try again later.`
+    return { refusal: failure("SESSION_LIMIT", message), counted: own }
+  }
+
+  /**
+   * Half-sent messages keep nobody out: of whoever has most of them, the session that has been at
+   * one for longest is closed. False when there is none.
+   */
+  #makeRoom(counted: readonly Open[]): boolean {
+    const beganMs = performance.now() - quickMessageMs
+    const slow = counted.flatMap(({ session, incoming }) => {
+      const sinceMs = incoming?.unfinishedSinceMs ?? Infinity
+      return incoming !== null && sinceMs <= beganMs ? [{ session, incoming, sinceMs }] : []
+    })
+    const byPrincipal = Map.groupBy(slow, ({ session }) => session.caller.principal)
+    const [most = []] = [...byPrincipal.values()].toSorted(
+      (one, other) => other.length - one.length,
+    )
+    const [oldest] = most.toSorted((one, other) => one.sinceMs - other.sinceMs)
+    if (oldest === undefined) return false
+    oldest.incoming.end("All sessions are in use, and this one is slow to finish a message.")
+    this.close(oldest.session, tryAgainLater)
+    return true
   }
 
   /** The peer is there: it sent something, answered a ping, or took what was waiting. */
@@ -163,11 +213,20 @@ export class Sessions implements Disposable {
   }
 
   /** When the whole service ends, clients hear of every end first, if they read within a moment. */
-  async farewell(isServiceEnding: boolean): Promise<void> {
+  async farewell(isServiceEnding: boolean, parting: Parting): Promise<void> {
     const isTold = () => [...this.#open.keys()].every((session) => session.isTold)
     if (isServiceEnding) await this.#moment(isTold)
+    await this.#untilAnswered([...this.#open.keys()], parting)
     for (const { connection } of this.#open.values()) connection.close(goingAway, goodbye)
     await this.#moment(() => this.#open.size === 0)
+  }
+
+  /** What was started must not be lost with its answer: its id is known to nobody else. */
+  async #untilAnswered(sessions: OpenSession[], parting: Parting): Promise<void> {
+    for (const session of sessions) session.leave(parting)
+    await this.#moment(() =>
+      sessions.every((session) => session.isClosed || session.hasAnswered(parting)),
+    )
   }
 
   async #moment(isOver: () => boolean): Promise<void> {
@@ -218,7 +277,14 @@ export class Sessions implements Disposable {
     }
   }
 
-  #dismiss({ session, connection }: Open, why: Failure): void {
+  #dismiss(open: Open, why: Failure): void {
+    if (open.isDismissed) return
+    open.isDismissed = true
+    void this.#untilAnswered([open.session], "closed").then(() => this.#part(open, why))
+  }
+
+  #part({ session, connection }: Open, why: Failure): void {
+    if (!this.#open.has(session)) return
     connection.send(errorMessage(null, why))
     this.close(session, policyViolation)
     connection.close(policyViolation, why.reason)

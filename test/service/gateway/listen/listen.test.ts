@@ -5,8 +5,8 @@ import type { TlsFiles } from "../../../../src/service/gateway/listen/tls-materi
 import type { TlsRefusal } from "../../../../src/service/gateway/listen/tls-terminator.ts"
 import { Authority } from "../../../support/certificates.ts"
 import { listeningPorts } from "../../../support/listening-ports.ts"
-import { QuietLog } from "../../../support/quiet-log.ts"
 import { temporaryFolder } from "../../../support/temporary-folder.ts"
+import { listenEvents as events, roomyBounds } from "./listen-setup.ts"
 
 const authority = new Authority()
 const own = authority.issue({ subject: "/CN=localhost" })
@@ -81,14 +81,12 @@ describe("certificates that cannot be used", () => {
 })
 
 const tcp = { kind: "tcp", peer: expect.objectContaining({ address: "127.0.0.1" }) }
-const hosts = { hosts: ["127.0.0.1", "::1"], port: 0, patienceS: 30 }
-const events = {
-  log: new QuietLog(),
-  refused: () => undefined,
-  uidOf: () => 0,
-  expires: () => undefined,
+const hosts = {
+  hosts: ["127.0.0.1", "::1"],
+  port: 0,
+  patienceS: 30,
+  bounds: roomyBounds,
 }
-
 async function open(tls: TlsFiles | null) {
   const folder = temporaryFolder()
   const socketPath = join(folder.path, "socket")

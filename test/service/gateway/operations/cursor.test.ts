@@ -1,9 +1,15 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { decodeCursor, encodeCursor } from "../../../../src/service/gateway/operations/cursor.ts"
+import { unfinishedLength } from "../../../../src/service/gateway/operations/whole-text.ts"
 
 const none = new Uint8Array(0)
 const position = { segment: 3, offset: 128, sequence: 70_000, lines: 12, inside: 40 }
+
+const unfinished = fc
+  .tuple(fc.string({ unit: "binary", minLength: 1, maxLength: 1 }), fc.nat(3))
+  .map(([character, length]) => new TextEncoder().encode(character).slice(0, length))
+  .filter((bytes) => unfinishedLength(bytes) === bytes.length)
 
 const anyCursor = fc
   .record({
@@ -12,8 +18,8 @@ const anyCursor = fc
     sequence: fc.maxSafeNat(),
     lines: fc.maxSafeNat(),
     inside: fc.nat(64_511),
-    stdout: fc.uint8Array({ maxLength: 3 }),
-    stderr: fc.uint8Array({ maxLength: 3 }),
+    stdout: unfinished,
+    stderr: unfinished,
   })
   .filter(({ lines, inside, sequence }) => lines <= sequence && inside <= sequence)
   .map(({ stdout, stderr, ...numbers }) => ({ position: numbers, held: { stdout, stderr } }))
@@ -56,6 +62,7 @@ describe("what is no cursor", () => {
   test.each([
     ["nothing", ""],
     ["a word", "start"],
+    ["a whole character held back", "1.0.0.1.0.0.41."],
     ["another version", "2.0.0.0.0.0"],
     ["too few numbers", "1.0.0.0.0"],
     ["too many numbers", "1.0.0.0.0.0.0"],

@@ -57,6 +57,25 @@ describe("an answer of the keeper to one question", () => {
   })
 })
 
+describe("a keeper that is gone", () => {
+  test("is told to whoever wants to know something, not of what it was to do", async () => {
+    const { link } = await openLink()
+    const executionId = sampleId(1)
+    const origin = { principal: "local", address: "unix", via: "websocket" }
+    const asked = link.call("find", { executionId })
+    const ordered = link.call("control", { origin, executionId, type: "PAUSE" })
+
+    link.lose()
+    const outcomes = [await asked, await link.call("find", { executionId })]
+    const refused = await link.call("control", { origin, executionId, type: "PAUSE" })
+
+    for (const outcome of [...outcomes, refused]) {
+      expect(outcome).toMatchObject({ ok: false, failure: { reason: "SHUTTING_DOWN" } })
+    }
+    expect(await Promise.race([ordered, Promise.resolve("no answer")])).toBe("no answer")
+  })
+})
+
 async function openLink() {
   let receive = (_message: unknown): void => undefined
   const channel: Channel = {
@@ -70,6 +89,6 @@ async function openLink() {
     draining: () => undefined,
     connections: () => 0,
   })
-  receive({ kind: "configure", settings: sampleSettings })
+  receive({ kind: "configure", settings: sampleSettings, admits: true })
   return { link: await opening, receive }
 }

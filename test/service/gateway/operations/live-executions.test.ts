@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { fail } from "../../../../src/lib/result.ts"
 import type { KeeperUpdates } from "../../../../src/service/gateway/operations/keeper-link.ts"
 import {
   type Followed,
@@ -30,9 +31,10 @@ function stage() {
 /** Opens as an operation does: its reader is there when the opening ends. */
 async function open(live: LiveExecutions, reader: Reader): Promise<Followed | null> {
   using _opening = live.opening(id)
-  const followed = await live.follow(id)
-  if (followed !== null) reader.reading = live.read(followed, reader)
-  return followed
+  const found = await live.follow(id)
+  if (!found.ok) throw new Error(found.failure.message)
+  if (found.value !== null) reader.reading = live.read(found.value, reader)
+  return found.value
 }
 
 async function readBriefly(live: LiveExecutions): Promise<void> {
@@ -189,12 +191,12 @@ describe("an execution that is not live", () => {
     expect(await opened).toBeNull()
   })
 
-  test("is nothing when the keeper fails", async () => {
+  test("is told as the keeper's failure when that fails", async () => {
     const { link, journal, live } = stage()
     journal.write(ended)
-    const opened = open(live, new Reader())
+    const found = live.follow(id)
     await link.callTo("follow").refuse(keeperBroke)
-    expect(await opened).toBeNull()
+    expect(await found).toEqual(fail(keeperBroke))
   })
 })
 

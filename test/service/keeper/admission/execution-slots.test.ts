@@ -84,6 +84,19 @@ describe("places that several principals want", () => {
     expect(slots.availability(bob)).toBe("full")
   })
 
+  test("go to those who have waited since, not to one who left the queue and came back", () => {
+    const slots = new ExecutionSlots<string>({ ...limits, maxExecutions: 2 })
+    arrive(slots, ann, "a1")
+    const running = arrive(slots, bob, "b1").stay
+    arrive(slots, ann, "a2").stay?.release()
+    arrive(slots, bob, "b2")
+    arrive(slots, ann, "a3")
+
+    running?.release()
+
+    expect(admitted(slots)).toEqual(["b2"])
+  })
+
   test("keep a seat that was given up until its end", () => {
     const slots = new ExecutionSlots<string>({ ...limits, maxExecutions: 0, maxQueue: 1 })
     const { stay } = arrive(slots, ann, "a")
@@ -112,6 +125,13 @@ describe("whatever comes, ends and is canceled", () => {
     maxQueuePerPrincipal: fc.integer({ min: 0, max: 6 }),
   })
 
+  // Who leaves the queue and comes again has no older claim than those who stayed.
+  const arrivals = (...of: number[]) => of.map((one) => ({ kind: "arrive" as const, of: one }))
+  const leftQueue: [SlotLimits, { kind: "arrive" | "end" | "cancel"; of: number }[]] = [
+    { maxExecutions: 1, maxQueue: 2, maxExecutionsPerPrincipal: 2, maxQueuePerPrincipal: 1 },
+    [...arrivals(0, 3, 1), { kind: "end", of: 0 }, { kind: "cancel", of: 0 }, ...arrivals(3, 1)],
+  ]
+
   test("no bound is passed, no place stays empty, order is kept, everybody gets a turn", () => {
     fc.assert(
       fc.property(anyBounds, fc.array(step, { maxLength: 120 }), (given, steps) => {
@@ -124,7 +144,7 @@ describe("whatever comes, ends and is canceled", () => {
         }
         model.drain()
       }),
-      { numRuns: 300 },
+      { numRuns: 300, examples: [leftQueue] },
     )
   })
 })
@@ -202,6 +222,8 @@ class Model {
     if (queued === undefined) return
     expect(queued.stay.leaveQueue()).toBe(true)
     queued.stay.release()
+    // Whoever no longer waits has no claim to a turn, also when it comes again later.
+    if (own(this.#waiting, queued.starter) === 0) this.#turnsOfOthers.delete(laneOf(queued.starter))
     this.#fill()
   }
 

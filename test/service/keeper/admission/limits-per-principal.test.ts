@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { ExecuteParams } from "../../../../src/protocol/execute.ts"
-import { Keeper, type KeeperSettings } from "../../../../src/service/keeper/keeper.ts"
+import { Keeper } from "../../../../src/service/keeper/keeper.ts"
+import type { KeeperSettings } from "../../../../src/service/keeper/keeper-ports.ts"
 import { ManualClock } from "../../../support/manual-clock.ts"
 import { ScriptedChildren } from "../../../support/scripted-children.ts"
 import { keeperPorts, keeperSettings } from "../../../support/scripted-keeper.ts"

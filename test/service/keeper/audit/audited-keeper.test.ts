@@ -192,6 +192,7 @@ describe("input by the hundred", () => {
           return spawned.ok ? ok({ ...spawned.value, input }) : spawned
         },
         adopt: () => children.adopt(),
+        endUnadopted: () => children.endUnadopted(),
       },
       transcripts: Object.assign(store, {
         create: countingFacts(store.create.bind(store), () => (records += 1)),

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import type { KeeperMessage } from "../../../../src/protocol/ipc.ts"
 import { AuditedKeeper } from "../../../../src/service/keeper/audit/audited-keeper.ts"
-import { GatewayProcess } from "../../../../src/service/keeper/gateway-link/gateway-process.ts"
+import {
+  GatewayProcess,
+  type GatewayProcessOptions,
+} from "../../../../src/service/keeper/gateway-link/gateway-process.ts"
 import { GatewayUpdates } from "../../../../src/service/keeper/gateway-link/gateway-updates.ts"
 import { Keeper } from "../../../../src/service/keeper/keeper.ts"
 import { KeeperMetrics } from "../../../../src/service/keeper/reports/keeper-metrics.ts"
@@ -43,7 +46,7 @@ class ScriptedGateway {
   }
 }
 
-function opened() {
+function opened(admitting: "at once" | "when told" = "at once") {
   const clock = new ManualClock()
   const log = new QuietLog()
   const updates = new GatewayUpdates(() => null, clock)
@@ -51,8 +54,10 @@ function opened() {
   const started: Array<number | null> = []
   const metrics = new KeeperMetrics(clock)
   const keeper = new Keeper(keeperSettings, keeperPorts(clock))
-  const gateway = new GatewayProcess({
+  const machine = { isShort: false }
+  const options: GatewayProcessOptions = {
     start: (received) => {
+      if (machine.isShort) throw Object.assign(new Error("no process"), { code: "EAGAIN" })
       const scripted = new ScriptedGateway(1000 + gateways.length, received)
       gateways.push(scripted)
       return scripted.port
@@ -66,14 +71,15 @@ function opened() {
     clock,
     log,
     onStarted: (pid) => void started.push(pid),
-  })
+  }
+  const gateway = new GatewayProcess(options, admitting)
   const first = gateway.open()
   const latest = () => {
     const last = gateways.at(-1)
     if (last === undefined) throw new Error("no gateway was started")
     return last
   }
-  return { clock, log, metrics, gateway, gateways, started, first, latest }
+  return { clock, keeper, log, metrics, gateway, gateways, started, first, latest, machine }
 }
 
 describe("the gateway's process", () => {
@@ -86,6 +92,36 @@ describe("the gateway's process", () => {
     expect(latest().kinds()).toEqual(["configure"])
     expect(started).toEqual([1000])
   })
+
+  test("answers nobody before it is told to, in an upgrade; then every one does", async () => {
+    const { clock, gateway, latest } = opened("when told")
+    expect(latest().sent[0]).toMatchObject({ kind: "configure", admits: false })
+
+    gateway.admit()
+    expect(latest().kinds()).toContain("admit")
+    await latest().die()
+    clock.advance(0)
+
+    expect(latest().sent[0]).toMatchObject({ kind: "configure", admits: true })
+  })
+
+  for (const code of ["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"]) {
+    test(`gets told what is short where that is all that was wrong: ${code}`, () => {
+      const { latest, keeper } = opened()
+      keeper.remove = () => {
+        throw Object.assign(new Error(code), { code })
+      }
+
+      const origin = { principal: "local", address: "unix", via: "http" }
+      const params = { origin, executionId: "a".repeat(26) }
+      latest().say({ kind: "request", id: 1, method: "remove", params })
+
+      expect(latest().sent.at(-1)).toMatchObject({
+        kind: "refusal",
+        failure: { reason: "AT_CAPACITY", details: { errno: code, retry_after: 1 } },
+      })
+    })
+  }
 
   test("that cannot listen says why", async () => {
     const { first, latest } = opened()
@@ -113,6 +149,21 @@ describe("the gateway's process", () => {
     expect(gateways).toHaveLength(2)
     expect(latest().sent[0]).toMatchObject({ settings: { listen: { port: 40_123 } } })
     expect(started).toEqual([1000, null, 1001])
+  })
+
+  test("that cannot be started for want of processes is tried again until it is", async () => {
+    const { clock, log, gateways, latest, machine } = opened()
+    machine.isShort = true
+    await latest().die()
+    clock.advance(500)
+    expect(gateways).toHaveLength(1)
+    expect(log.events).toContain("gateway could not be started")
+
+    machine.isShort = false
+    clock.advance(60_000)
+
+    expect(gateways).toHaveLength(2)
+    expect(latest().kinds()).toContain("configure")
   })
 
   test("is started five times at once in a minute, then ever more slowly", async () => {

@@ -58,7 +58,7 @@ function stage(options: { isFull: boolean; reserveHelps: boolean }) {
   const clock = new ManualClock()
   const isFull = (error: unknown) => error instanceof DiskFull
   const disk = () => nothingLive
-  const ports = { journal, transcripts, clock, log, disk, isFull }
+  const ports = { journal, transcripts, clock, log, disk, missingInodes: () => 0, isFull }
   return { keepHouse: createHousekeeping(settings, directory, ports), steps, log }
 }
 

@@ -28,6 +28,7 @@ function kept(
   settings: Partial<RetentionSettings>,
   freeBytes = Infinity,
   live = nothingLive,
+  missingInodes = 0,
 ) {
   const clock = new ManualClock()
   clock.advance(1000 * hourMs)
@@ -49,9 +50,10 @@ function kept(
       tidied.push(bytes, Object.fromEntries(shares))
     },
   })
+  const inodes = () => Math.max(0, missingInodes - 2 * transcripts.removed.length)
   const removed = retain(
     { ...plenty, ...settings },
-    { journal, transcripts, clock, freeBytes: () => freeBytes, disk },
+    { journal, transcripts, clock, freeBytes: () => freeBytes, missingInodes: inodes, disk },
   )
   return { clock, journal, transcripts, removed, tidied }
 }
@@ -80,6 +82,12 @@ describe("the transcripts of ended executions", () => {
 
   test("go oldest first until the disk has its free space again", () => {
     const { transcripts } = kept([1, 4, 2, 3], { diskFloorBytes: 1000 }, 850)
+
+    expect(transcripts.removed).toEqual([sampleId(1), sampleId(3)])
+  })
+
+  test("go oldest first until the disk has its free inodes again", () => {
+    const { transcripts } = kept([1, 4, 2, 3], {}, Infinity, nothingLive, 3)
 
     expect(transcripts.removed).toEqual([sampleId(1), sampleId(3)])
   })

@@ -3,7 +3,7 @@ import { ExecuteParams } from "../../../../src/protocol/execute.ts"
 import { fingerprint } from "../../../../src/service/keeper/serve/settings.ts"
 
 const request = { argv: ["true"], idempotency_key: "one" }
-const printOf = (params: unknown) => fingerprint(ExecuteParams.parse(params))
+const printOf = (params: unknown) => fingerprint(ExecuteParams.parse(params), null)
 
 describe("the fingerprint of a request", () => {
   test("is that of another one that runs the same", () => {

@@ -80,6 +80,35 @@ describe("on a disk with room", () => {
   })
 })
 
+describe("an end", () => {
+  test("is told of when it would survive a loss of power", async () => {
+    const { disk, journal } = stage({ room: 10 })
+    const synced = Promise.withResolvers<void>()
+    disk.sync = () => synced.promise
+    let isTold = false
+    const end = journal.end([emptied], ended).then(() => {
+      isTold = true
+      return isTold
+    })
+    await settled()
+    expect([disk.receipts.size, isTold]).toEqual([1, false])
+
+    synced.resolve()
+    await end
+
+    expect(isTold).toBe(true)
+  })
+
+  test("is told of, too, where the disk fails to sync, and the log says so", async () => {
+    const { disk, journal, log } = stage({ room: 10 })
+    disk.sync = () => Promise.reject(new Error("EIO"))
+
+    await journal.end([emptied], ended)
+
+    expect(log.events).toEqual(["journal not synced: a loss of power may cost its last entries"])
+  })
+})
+
 describe("on a full disk", () => {
   test("a start does not touch the reserve", () => {
     const { disk, journal } = stage({ reserve: 5 })

@@ -12,6 +12,24 @@ function stopping(processes: ScriptedProcess[]) {
   return { clock, tree, hurry, report }
 }
 
+/** The same tree, of which the first calls of every kind fail with these errors. */
+function failingFirst(tree: ScriptedTree, codes: readonly string[]): ScriptedTree {
+  const left = new Map<unknown, string[]>()
+  return new Proxy(tree, {
+    get(target, name) {
+      const works: unknown = Reflect.get(target, name)
+      if (typeof works !== "function") return works
+      const failures = left.get(name) ?? [...codes]
+      left.set(name, failures)
+      return (...args: unknown[]) => {
+        const code = failures.shift()
+        if (code !== undefined) throw Object.assign(new Error(code), { code })
+        return Reflect.apply(works, target, args)
+      }
+    },
+  })
+}
+
 describe("stopping a tree", () => {
   test("that is empty already stops nothing", async () => {
     const { report } = stopping([])
@@ -37,6 +55,18 @@ describe("stopping a tree", () => {
     expect(stopped[0]?.ms).toBe(0)
     expect(stopped[1]?.ms).toBeGreaterThanOrEqual(1000)
     expect(stopped[1]?.ms).toBeLessThan(1060)
+  })
+
+  test("waits where something is short, and goes on: nobody is lost by that", async () => {
+    const clock = new ManualClock()
+    const tree = new ScriptedTree(clock, [{ pid: 1, endsAfter: { SIGKILL: 1 } }])
+    const failing = failingFirst(tree, ["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"])
+    const order = { graceMs: 5000, killLimitMs: 3000, hurry: AbortSignal.abort() }
+
+    const report = stopTree(failing, order, clock)
+    await clock.pass(10_000)
+
+    expect(await report).toMatchObject({ stopped: [{ pid: 1, signal: "SIGKILL" }], survivors: [] })
   })
 
   test("kills who is left when the grace is over, and says who that was", async () => {

@@ -2,7 +2,11 @@ import { describe, expect, test } from "bun:test"
 import { fail, ok, type Result } from "../../../../src/lib/result.ts"
 import type { UpgradeCheck } from "../../../../src/protocol/handover.ts"
 import type { UpgradeReport } from "../../../../src/protocol/upgrade.ts"
-import { type UpgradePorts, Upgrades } from "../../../../src/service/keeper/upgrade/upgrades.ts"
+import {
+  checkProgram,
+  type UpgradePorts,
+  Upgrades,
+} from "../../../../src/service/keeper/upgrade/upgrades.ts"
 import { ManualClock } from "../../../support/manual-clock.ts"
 import { QuietLog } from "../../../support/quiet-log.ts"
 
@@ -31,7 +35,9 @@ function staged(over: Partial<UpgradePorts> = {}) {
     takeRequest: () => ({ upgrade: `${++asked}`, program: ["/next"] }),
     report: (report) => void reports.push(report),
     check: async () => checked,
+    whyGivenUp: () => null,
     blocker: () => null,
+    watch: async () => null,
     closeGateway: async () => void done.push("close doors"),
     holdEndSignals: async () => void done.push("hold signals"),
     change: () => {
@@ -112,4 +118,82 @@ describe("an upgrade", () => {
     expect(done).toEqual(["hold", "let go"])
     expect(reports.at(-1)).toMatchObject({ phase: "refused", why: "The disk is full." })
   })
+
+  test("that nobody wants any more is given up, whatever the program would have said", async () => {
+    let isWanted = true
+    const { upgrades, done, reports } = staged({
+      whyGivenUp: () => (isWanted ? null : "It was interrupted."),
+      check: async (_, isGivenUp) => {
+        expect(isGivenUp()).toBe(false)
+        isWanted = false
+        expect(isGivenUp()).toBe(true)
+        return fail("It did not answer.")
+      },
+    })
+    upgrades.ready()
+
+    upgrades.begin()
+    await upgrades.settled()
+
+    expect(done).toEqual(["let go"])
+    expect(reports.at(-1)).toMatchObject({ phase: "refused", why: "It was interrupted." })
+  })
+
+  test("goes on where nobody may watch over it, and the log says so", async () => {
+    const log = new QuietLog()
+    const { upgrades, done } = staged({ log, watch: async () => "ptrace: EPERM" })
+    upgrades.ready()
+
+    upgrades.begin()
+
+    expect(await upgrades.settled().catch((error: unknown) => error)).toBeInstanceOf(Changed)
+    expect(done).toContain("change")
+    expect(log.entries).toContainEqual({
+      level: "warn",
+      facts: { why: "ptrace: EPERM" },
+      event: "upgrade without a watchdog",
+    })
+  })
+
+  test("gives the new program as long as it was asked to", async () => {
+    const limits: number[] = []
+    const watch = async (limitMs: number) => {
+      limits.push(limitMs)
+      return null
+    }
+    const takeRequest = () => ({ upgrade: "1", program: ["/next"], takeOverMs: 1234 })
+    const { upgrades } = staged({ watch, takeRequest })
+    upgrades.ready()
+
+    upgrades.begin()
+    await upgrades.settled().catch(() => undefined)
+
+    expect(limits).toEqual([1234])
+  })
+})
+
+describe("a program that is asked whether it could take over", () => {
+  test.each([
+    { takeOverMs: 180_000, seconds: 180 },
+    { takeOverMs: undefined, seconds: 15 },
+  ])(
+    "has $seconds seconds to answer: as long as it may take in all, if somebody said",
+    async ({ takeOverMs, seconds }) => {
+      const limits: number[] = []
+      const given = takeOverMs === undefined ? {} : { takeOverMs }
+      const request = { upgrade: "1", program: ["/next"], ...given }
+
+      const checked = await checkProgram(
+        request,
+        { version: "1", state: 1, journal: 1 },
+        async (_, limitMs) => {
+          limits.push(limitMs)
+          return null
+        },
+      )
+
+      expect(limits).toEqual([seconds * 1000])
+      expect(checked).toMatchObject({ failure: `/next did not answer within ${seconds} s.` })
+    },
+  )
 })

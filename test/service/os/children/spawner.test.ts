@@ -78,7 +78,10 @@ describeEachContainment("a child that runs but cannot be supervised", (mode) => 
     const started = spawnChild(limited(`${script} & wait`), failing, reaper)
     const far = Number(readFileSync(file, "latin1"))
 
-    expect(started).toMatchObject({ ok: false, failure: { message: "/bin/sh: the look failed" } })
+    expect(started).toMatchObject({
+      ok: false,
+      failure: { message: "/bin/sh: the look failed", hasRun: true },
+    })
     await until("it is gone", () => !isThere(far))
   })
 })

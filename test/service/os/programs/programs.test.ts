@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { programsFor } from "../../../../src/service/os/programs/programs.ts"
+import { withoutDescriptors } from "../../../support/without-descriptors.ts"
 
 const programs = programsFor(null)
 
@@ -24,6 +25,14 @@ function withPrograms(): Disposable & { folder: string; path: string } {
 }
 
 describe("a program", () => {
+  test("is not called missing where nothing could be opened", () => {
+    using _short = withoutDescriptors()
+
+    const found = programs.locate("sh", "/usr/bin:/bin", "/")
+
+    expect(found).toMatchObject({ ok: false, failure: { errno: "EMFILE" } })
+  })
+
   test("is found along PATH, past files that cannot be executed", () => {
     using places = withPrograms()
     const path = join(places.folder, "second/tool")

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { endLeftovers } from "../../../../src/service/os/trees/sweep.ts"
@@ -62,6 +62,17 @@ describe("what a dead keeper left", () => {
 
     expect(sweeps.get(id)).toEqual({ ended: 0, survivors: [] })
     expect(isStillThere(other.identity)).toBe(true)
+  })
+
+  test("is no directory that is not this service's cgroup", async () => {
+    using state = stateDirectory()
+    const others = join(state.path, "others")
+    mkdirSync(join(others, newId(), "empty"), { recursive: true })
+    writeTreeMemory(state.path, { ...nobody, cgroupBase: others })
+
+    await endLeftovers(state.path, null, [])
+
+    expect(readdirSync(others, { recursive: true })).toHaveLength(2)
   })
 
   test("of another boot means nobody of this one", async () => {

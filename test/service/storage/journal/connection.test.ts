@@ -121,6 +121,33 @@ describe("a journal of an older version", () => {
   })
 })
 
+describe("a journal of an older version that is to be brought up to date when told", () => {
+  test("is the older one for others until then", () => {
+    using directory = temporaryDirectory()
+    const path = statePathsIn(directory.path).journal
+    rawRows(path, "PRAGMA journal_mode = WAL")
+    using journal = succeeded(openJournal(path, stillClock(), "when told"))
+    expect(rawRows(path, "PRAGMA user_version")).toEqual([{ user_version: 0 }])
+
+    journal.keepMigration()
+
+    expect(rawRows(path, "PRAGMA user_version")).toEqual([{ user_version: 2 }])
+    const record = live(journal)
+    expect(journal.find(record.id)).toEqual(record)
+  })
+
+  test("stays the older one when whoever opened it is never told", () => {
+    using directory = temporaryDirectory()
+    const path = statePathsIn(directory.path).journal
+    rawRows(path, "PRAGMA journal_mode = WAL")
+
+    succeeded(openJournal(path, stillClock(), "when told"))[Symbol.dispose]()
+
+    expect(rawRows(path, "PRAGMA user_version")).toEqual([{ user_version: 0 }])
+    expect(rawRows(path, "SELECT name FROM sqlite_master")).toEqual([])
+  })
+})
+
 describe("a path that cannot be a journal", () => {
   test.each([
     [

@@ -1,13 +1,13 @@
-import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { maySee } from "../../../../src/service/access/permission.ts"
 import { listPage } from "../../../../src/service/gateway/operations/list-page.ts"
 import type { JournalReader, Viewer } from "../../../../src/service/gateway/ports.ts"
-import { visibleSql } from "../../../../src/service/storage/journal/visible-executions.ts"
+import { openJournal } from "../../../../src/service/storage/journal/journal.ts"
+import { openJournalReader } from "../../../../src/service/storage/journal/journal-reader.ts"
 import { bearer } from "../../../support/callers.ts"
 import { live, queued } from "./sample-executions.ts"
-import { listed, temporaryJournal } from "./temporary-journal.ts"
+import { listed, rawRows, succeeded, temporaryJournal } from "./temporary-journal.ts"
 
 function viewer(principal: string): Viewer {
   const caller = bearer(principal, "read")
@@ -61,10 +61,16 @@ describe("a list for one principal", () => {
 
   test("is the whole list without what may not be seen, however it is paged and filtered", () => {
     const principals = fc.constantFrom("alice", "bob", "carol")
-    const shares = fc.option(fc.constantFrom("alice", "bob,carol", "*", ""), { nil: undefined })
+    const guests = fc.constantFrom("alice", "bob", "carol", "*", "", 'al"ice', "alice b", "alic\\")
+    const space = fc.constantFrom("", " ", "\t\n", "\u00a0\u2003\ufeff", "\u2028")
+    const guestLists = fc
+      .array(fc.tuple(space, guests, space), { maxLength: 3 })
+      .map((names) => names.map((parts) => parts.join("")).join(","))
+    const shares = fc.option(guestLists, { nil: undefined })
     const one = fc.record({
       principal: principals,
       share: shares,
+      shareControl: shares,
       job: fc.constantFrom("a", "b"),
       hasEnded: fc.boolean(),
     })
@@ -81,8 +87,12 @@ describe("a list for one principal", () => {
         filters,
         (all, who, limit, mostLooks, filter) => {
           using opened = temporaryJournal()
-          for (const { principal, share, job, hasEnded } of all) {
-            const labels = share === undefined ? { job } : { job, share }
+          for (const { principal, share, shareControl, job, hasEnded } of all) {
+            const labels = {
+              job,
+              ...(share === undefined ? {} : { share }),
+              ...(shareControl === undefined ? {} : { "share-control": shareControl }),
+            }
             const record = owned(principal, labels)
             if (hasEnded) live(opened.journal, record)
             else opened.journal.create(record, null)
@@ -126,18 +136,80 @@ describe("a list for one principal", () => {
     expect(page(3)).toEqual({ count: 3, cursor: undefined })
     expect(page(4)).toEqual({ count: 3, cursor: undefined })
   })
+})
 
-  test("goes along indexes, and sorts nothing", () => {
+describe("who shares what with whom", () => {
+  const guestsIn = (path: string) =>
+    rawRows(path, "SELECT guest, execution FROM shares ORDER BY guest, execution")
+
+  test("is looked at for those who may see it, and nobody else", async () => {
     using opened = temporaryJournal()
-    using database = new Database(opened.path, { readonly: true })
-    using statement = database.prepare(`EXPLAIN QUERY PLAN ${visibleSql.ordinals}`)
-    const plan = JSON.stringify(statement.all({ $principal: "alice", $before: 1, $limit: 1 }))
+    for (let nth = 1; nth <= 300; nth += 1) {
+      opened.journal.create(owned("bob", { share: nth % 100 === 0 ? "alice" : "carol" }), null)
+    }
+    const counted = countingLooks(opened.reader)
 
-    expect(plan).toContain("executions_by_principal")
-    expect(plan).not.toContain("SCAN executions")
-    expect(plan).not.toMatch(/TEMP B-TREE FOR ORDER BY.*executions/)
+    const page = await listPage(counted, { limit: 100 }, sees)
+
+    expect([page?.records.length, page?.cursor]).toEqual([3, null])
+    expect(counted.takeLooks()).toBe(3)
+  })
+
+  test("is forgotten with the execution", () => {
+    using opened = temporaryJournal()
+    const shared = owned("bob", { share: "alice, carol,alice", "share-control": "carol,*" })
+    const removed = live(opened.journal, shared)
+    live(opened.journal, owned("bob", { share: "alice", shared: "dave" }))
+    expect(guestsIn(opened.path)).toHaveLength(4)
+
+    opened.journal.remove(removed.id)
+
+    expect(guestsIn(opened.path)).toEqual([{ guest: "alice", execution: 2 }])
+  })
+
+  test("is found in a journal that was written before it was noted", () => {
+    using opened = temporaryJournal()
+    const records = ["alice", " bob , alice", "*", "carol"].map((share) => owned("bob", { share }))
+    for (const record of records) opened.journal.create(record, null)
+    const noted = guestsIn(opened.path)
+    asBeforeShares(opened.path)
+
+    using journal = succeeded(openJournal(opened.path, opened.clock))
+    journal.create(owned("bob", { share: "alice" }), null)
+
+    using reader = succeeded(openJournalReader(opened.path))
+    expect(reader.list({ limit: 10 }, sees)?.records).toHaveLength(4)
+    expect(guestsIn(opened.path).filter((row) => !JSON.stringify(row).includes(":5"))).toEqual(
+      noted,
+    )
+  })
+
+  test("is no reason to refuse a journal that no service has opened since", () => {
+    using opened = temporaryJournal()
+    const record = owned("bob", { share: "alice" })
+    opened.journal.create(record, null)
+    asBeforeShares(opened.path)
+
+    using reader = succeeded(openJournalReader(opened.path))
+
+    expect(reader.find(record.id)).toEqual(record)
+    expect(reader.list({ limit: 10 })?.records).toEqual([record])
   })
 })
+
+/** As a program left it that knew nothing of the table of shares. */
+function asBeforeShares(path: string): void {
+  for (const trigger of ["label_is_name", "label_shares_name", "execution_no_longer_named"]) {
+    rawRows(path, `DROP TRIGGER ${trigger}`)
+  }
+  rawRows(path, "DROP VIEW label_names")
+  rawRows(path, "DROP TABLE names")
+  rawRows(path, "DROP TRIGGER label_shares")
+  rawRows(path, "DROP TRIGGER label_no_longer_shares")
+  rawRows(path, "DROP VIEW label_guests")
+  rawRows(path, "DROP TABLE shares")
+  expect(rawRows(path, "SELECT name FROM sqlite_schema WHERE name LIKE '%share%'")).toEqual([])
+}
 
 describe("a page for one principal with many executions", () => {
   const many = 2500

@@ -74,10 +74,10 @@ describe("an execution", () => {
     expect(await refusalOf(response)).toEqual([404, "PROCESS_NOT_FOUND"])
   })
 
-  test("whose id is too long to be one is refused before anybody is asked", async () => {
+  test("whose id is too long for a name is refused before anybody is asked", async () => {
     const { operations, get } = httpService()
 
-    const response = await get(`/executions/${"a".repeat(65)}`)
+    const response = await get(`/executions/${"a".repeat(257)}`)
 
     expect(await refusalOf(response)).toEqual([400, "INVALID_PARAMS"])
     expect(operations.calls).toEqual([])

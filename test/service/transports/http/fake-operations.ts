@@ -37,6 +37,20 @@ export class FakeOperations implements Operations {
     return this.#answer("execute", caller, { params, follow }, () => ok(started))
   }
 
+  agents: Operations["agents"] = {
+    start: async (caller, params) => this.#answer("agent.start", caller, params, notScripted),
+    send: async (caller, params) => this.#answer("agent.send", caller, params, notScripted),
+    answer: async (caller, params) => this.#answer("agent.answer", caller, params, () => ok({})),
+    interrupt: async (caller, params) =>
+      this.#answer("agent.interrupt", caller, params, () => ok({})),
+    end: async (caller, params) => this.#answer("agent.end", caller, params, () => ok({})),
+    configure: async (caller, params) =>
+      this.#answer("agent.configure", caller, params, () => ok({})),
+    status: async (caller, params) => this.#answer("agent.status", caller, params, notScripted),
+    inbox: async (caller, params) =>
+      this.#answer("agent.inbox", caller, params, () => ok({ questions: [] })),
+  }
+
   control: Operations["control"] = async (caller, executionId, order) =>
     this.#about(executionId, "control", caller, { executionId, order }, () => {
       return ok({ status: "paused", execution_id: executionId })
@@ -122,3 +136,5 @@ export class FakeOperations implements Operations {
     return this.refusal === null ? answer() : fail(this.refusal)
   }
 }
+
+const notScripted = () => fail(failure("WRONG_STATE", "No session is scripted here."))

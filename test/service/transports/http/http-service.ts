@@ -3,6 +3,7 @@ import { fail, ok } from "../../../../src/lib/result.ts"
 import { failure, WireError } from "../../../../src/protocol/failure.ts"
 import type { HealthFacts, Unreadiness } from "../../../../src/protocol/health-report.ts"
 import { createHttpApp, type HttpAppOptions } from "../../../../src/service/transports/http/app.ts"
+import { CallLimiter } from "../../../../src/service/transports/http/call-limiter.ts"
 import { bearer } from "../../../support/callers.ts"
 import { NotedRefusals } from "../../../support/noted.ts"
 import { FakeExecution } from "./fake-execution.ts"
@@ -38,6 +39,8 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
     allowedOrigins: [],
     issueTicket: () => "a-ticket",
     mcp: async () => Response.json({}),
+    mcpCalls: new CallLimiter({ maxStreams: 100, maxStreamsPerPrincipal: 32 }),
+    closing: new AbortController().signal,
     tarpit: { hold: async ({ reason }) => void held.push(reason) },
     streams: { maxStreams: 1000, maxStreamsPerPrincipal: 1000 },
     after: timers.after,
@@ -61,6 +64,10 @@ export const healthFacts: HealthFacts = {
   uptime_s: 12,
   gateway_uptime_s: 5,
   containment: "cgroup",
+  containment_reason: null,
+  limits_held_by: { memory: "cgroup", cpu: "cgroup", pids: "cgroup" },
+  open_files: { limit: 1024, maximum: null, needed: 488 },
+  processes: { limit: null, maximum: null },
   rss_bytes: { keeper: 50_000_000, gateway: null },
   certificate_expires_at: null,
   sessions: 3,

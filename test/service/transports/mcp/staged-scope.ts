@@ -13,6 +13,8 @@ export function scopeAround({ operations }: StagedExecution): McpScope {
   return {
     operations,
     caller: localUser,
+    closing: new AbortController().signal,
+    replacing: new AbortController().signal,
     refusals: new NotedRefusals(),
     version: "1.2.3",
     log: new QuietLog(),

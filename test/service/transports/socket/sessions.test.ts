@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { Sessions } from "../../../../src/service/transports/socket/sessions.ts"
+import { type Incoming, Sessions } from "../../../../src/service/transports/socket/sessions.ts"
+import { bearer } from "../../../support/callers.ts"
 import { NotedRefusals } from "../../../support/noted.ts"
 import { QuietLog } from "../../../support/quiet-log.ts"
 import { ScriptedConnection } from "../../../support/scripted-connection.ts"
+import { settled } from "../../../support/scripted-link.ts"
 import { caller, StagedExecution } from "../../../support/staged-execution.ts"
 import { until } from "../../../support/until.ts"
 
@@ -21,9 +23,9 @@ function stage(staged: StagedExecution, settings: { streamTimeoutMs?: number } =
   const refusals = new NotedRefusals()
   const events = { log, refusals, reportGarbage: nothing, flooded: nothing, answered: nothing }
   const sessions = new Sessions(limits, staged.operations, events)
-  const open = () => {
+  const open = (incoming: Incoming | null = null) => {
     const connection = new ScriptedConnection()
-    return { connection, session: sessions.open(connection, caller) }
+    return { connection, session: sessions.open(connection, caller, { incoming }) }
   }
   return { log, refusals, sessions, open }
 }
@@ -63,6 +65,38 @@ describe("a session", () => {
     expect(open().session).not.toBeNull()
   })
 
+  test("gives way to another, when all are taken, if its message does not come to its end", () => {
+    using staged = new StagedExecution()
+    const { sessions, open } = stage(staged)
+    using _sessions = sessions
+    const ended: string[] = []
+    const halfSent = (agoMs: number) => ({
+      unfinishedSinceMs: performance.now() - agoMs,
+      end: () => void ended.push(`since ${agoMs} ms`),
+    })
+    open(halfSent(60_000))
+    open(halfSent(90_000))
+
+    expect([open(), open(), open()].map(({ session }) => session !== null)).toEqual([
+      true,
+      true,
+      false,
+    ])
+    expect(ended).toEqual(["since 90000 ms", "since 60000 ms"])
+    expect(sessions.size).toBe(2)
+  })
+
+  test("stays when all are taken while its message is on its way", () => {
+    using staged = new StagedExecution()
+    const { sessions, open } = stage(staged)
+    using _sessions = sessions
+    const end = () => expect.unreachable()
+    open({ unfinishedSinceMs: performance.now(), end })
+    open({ unfinishedSinceMs: null, end })
+
+    expect(open().session).toBeNull()
+  })
+
   test("is pinged while it is silent, and kept as long as it answers", async () => {
     using staged = new StagedExecution()
     const { sessions, open } = stage(staged, { streamTimeoutMs: 60 })
@@ -85,6 +119,30 @@ describe("a session", () => {
     await until("five pings", () => connection.pings >= 5 || sessions.size === 0)
 
     expect(connection.closes).toEqual([])
+  })
+
+  test("whose token was revoked is answered what it has started, then ended", async () => {
+    using staged = new StagedExecution()
+    const { sessions, log } = stage(staged)
+    using _sessions = sessions
+    const connection = new ScriptedConnection()
+    const agent = bearer("agent", "execute")
+    const session = sessions.open(connection, agent)
+    const request = { jsonrpc: "2.0", id: 7, method: "execute", params: { command: "true" } }
+    void session?.receive(JSON.stringify(request))
+    await settled()
+
+    agent.revoke()
+    await until("it is found out", () => log.events.includes("session ended with its token"))
+    expect(connection.closes).toEqual([])
+    await staged.link.callTo("start").answer({ record: staged.record, repeated: false })
+    await until("it is ended", () => connection.closes.length > 0)
+
+    expect(connection.answerTo(7)?.result).toMatchObject({ execution_id: staged.id })
+    expect(connection.messages.at(-1)).toMatchObject({
+      error: { data: { reason: "UNAUTHORIZED" } },
+    })
+    expect(connection.closes).toEqual([{ code: 1008, reason: "UNAUTHORIZED" }])
   })
 
   test("is told why and ended when it answers no ping", async () => {

@@ -39,6 +39,7 @@ async function converse(
       },
       (error: unknown) => reasonOf(error),
     )
+    if (reason === "SHUTTING_DOWN") return false // the keeper is gone: the next one is asked
     if (reason !== null) {
       observed.refused(reason)
       return reason !== "DISK_FULL"

@@ -1,4 +1,4 @@
-import { CallError, InputError } from "../../../../src/client/client-error.ts"
+import { CallError } from "../../../../src/client/client-error.ts"
 import { type Client, connect } from "../../../../src/client/connect.ts"
 import type { RemoteExecution } from "../../../../src/client/remote-execution.ts"
 import { until } from "../../../support/until.ts"
@@ -112,8 +112,6 @@ function killLeader(pid: number | null): void {
 }
 
 function unlessTooLate(error: unknown): void {
-  const isLate =
-    error instanceof InputError ||
-    (error instanceof CallError && error.failure.reason === "WRONG_STATE")
+  const isLate = error instanceof CallError && error.failure.reason === "WRONG_STATE"
   if (!isLate) throw error
 }

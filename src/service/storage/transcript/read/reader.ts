@@ -7,17 +7,22 @@ import {
   segmentNumbers,
   type TranscriptFiles,
 } from "../segment-files.ts"
+import { Locator } from "./locate.ts"
 import { PieceReader } from "./read-piece.ts"
+import { RecordFinder } from "./record-finder.ts"
 import { seekTail, seekTailBytes, seekTime } from "./seek.ts"
 import { verifyTranscript } from "./verify.ts"
 
 /** Reads transcripts below a directory, alongside whoever writes them; it changes nothing there. */
 export function createTranscriptReader(directory: string): TranscriptReader {
   const pieces = new PieceReader()
+  const finder = new RecordFinder()
   const files = (id: ExecutionId) => filesOf(directory, id)
   return {
     read: (id, position, facts, mostBytes) =>
       readPiece(pieces, files(id), position, facts, mostBytes),
+    locate: (id, { position, held }, facts) =>
+      new Locator(finder, files(id), facts).locate(position, held),
     tail: (id, facts, back) =>
       "lines" in back
         ? seekTail(files(id), facts, back.lines)

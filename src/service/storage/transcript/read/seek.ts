@@ -1,4 +1,3 @@
-import { closeSync, readSync } from "node:fs"
 import {
   maxPayloadBytes,
   type Position,
@@ -8,21 +7,13 @@ import {
 import { afterLineEnds, countLineEnds, lineEnd } from "../../../../lib/vector/line-ends.ts"
 import type { ReadPosition } from "../../../gateway/ports.ts"
 import {
-  emptyRecordHeader,
   type RecordHeader,
-  readRecordFields,
   recordFieldBytes,
   recordOverheadBytes,
   type SegmentHeader,
-  segmentHeaderBytes,
 } from "../format.ts"
-import {
-  openForReading,
-  readAt,
-  readSegmentHeader,
-  segmentPath,
-  type TranscriptFiles,
-} from "../segment-files.ts"
+import { readAt, readSegmentHeader, segmentPath, type TranscriptFiles } from "../segment-files.ts"
+import { scanSegment } from "./record-scan.ts"
 
 /**
  * Places found by what is there, not by a cursor. Where segments are gone or damaged the oldest
@@ -162,7 +153,7 @@ function readPayload(files: TranscriptFiles, header: RecordHeader, at: Position)
  * The last segment of which something holds that held of all before it; the first if of none. Null
  * where it cannot be read.
  */
-function lastSegment(
+export function lastSegment(
   files: TranscriptFiles,
   facts: TranscriptFacts,
   holds: (header: SegmentHeader) => boolean,
@@ -183,51 +174,4 @@ function lastSegment(
 function readPositionAt(position: Position): ReadPosition {
   const { segment, offset, sequence, lines } = position
   return { segment, offset, sequence, lines, inside: 0 }
-}
-
-/** A record and where it begins. Both are used again for the next one. */
-type ScannedRecord = { readonly header: RecordHeader; readonly at: Position }
-
-// Small records come many at a time; of large ones only the header is read.
-const stepBytes = 4096
-const smallRecordBytes = 1024
-
-/**
- * The records of one segment up to a place, by their headers alone. It ends early where the headers
- * no longer make sense: whoever reads there is told what is wrong.
- */
-function* scanSegment(
-  files: TranscriptFiles,
-  segment: SegmentHeader,
-  end: Position,
-): Generator<ScannedRecord, void, void> {
-  const fd = openForReading(segmentPath(files, segment.number))
-  if (fd === null) return
-  try {
-    const { number, sequence, lines } = segment
-    const at = { segment: number, offset: segmentHeaderBytes, sequence, lines }
-    const limit = number === end.segment ? end.offset : Number.POSITIVE_INFINITY
-    const header = emptyRecordHeader()
-    const window = new Uint8Array(stepBytes)
-    const view = new DataView(window.buffer)
-    let windowStart = 0
-    let windowEnd = 0
-    while (at.offset < limit) {
-      if (at.offset + recordFieldBytes > windowEnd) {
-        windowStart = at.offset
-        const wanted = header.length > smallRecordBytes ? recordFieldBytes : stepBytes
-        windowEnd = windowStart + readSync(fd, window, 0, wanted, windowStart)
-        if (at.offset + recordFieldBytes > windowEnd) return
-      }
-      const isRecord = readRecordFields(view, at.offset - windowStart, header)
-      if (!isRecord || header.sequence !== at.sequence) return
-      yield { header, at }
-      at.offset += recordOverheadBytes + header.length
-      if (header.kind === "resize") continue
-      at.sequence += header.length
-      at.lines += header.lines
-    }
-  } finally {
-    closeSync(fd)
-  }
 }

@@ -1,4 +1,5 @@
-import { rmSync, truncateSync } from "node:fs"
+import { ftruncateSync, rmSync } from "node:fs"
+import { openOwned } from "../../../../lib/owned-file.ts"
 import type { RecoveredTranscript } from "../../../keeper/ports.ts"
 import { hexOf, streamHashers } from "../chain.ts"
 import { ChainWalk } from "../chain-walk.ts"
@@ -105,8 +106,13 @@ function cutUnfinishedRecord(files: TranscriptFiles, walk: ChainWalk, fileBytes:
     readRecordFields(new DataView(fields.buffer), 0, record) && record.sequence === walk.sequence
   const recordEnd = walk.offset + (isRecord ? recordOverheadBytes + record.length : 0)
   const isTail = read < recordFieldBytes || recordEnd >= fileBytes || isZeroFrom(path, recordEnd)
-  if (isTail) truncateSync(path, walk.offset)
+  if (isTail) truncate(path, walk.offset)
   return isTail
+}
+
+function truncate(path: string, bytes: number): void {
+  using file = openOwned(path, "change")
+  ftruncateSync(file.fd, bytes)
 }
 
 function isZeroFrom(path: string, offset: number): boolean {

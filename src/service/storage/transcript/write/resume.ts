@@ -1,7 +1,7 @@
-import { openSync } from "node:fs"
 import { setImmediate } from "node:timers/promises"
 import type { HandedTranscript } from "../../../../execution/handover.ts"
 import type { StreamName, TranscriptFacts } from "../../../../execution/record.ts"
+import { openOwned } from "../../../../lib/owned-file.ts"
 import { hexOf, streamHashers } from "../chain.ts"
 import { ChainWalk } from "../chain-walk.ts"
 import { fileSize, readSegmentHeader, segmentPath, type TranscriptFiles } from "../segment-files.ts"
@@ -71,7 +71,7 @@ function keptSegments(files: TranscriptFiles, { start, end }: TranscriptFacts): 
       const lengths = `${fileBytes} bytes long instead of ${end.offset}`
       throw new Error(`the transcript is not what was handed over: its end is ${lengths}`)
     }
-    kept.push({ start: header, fd: isLast ? openSync(path, "r+") : -1, fileBytes })
+    kept.push({ start: header, fd: isLast ? openOwned(path, "change").fd : -1, fileBytes })
   }
   return kept
 }

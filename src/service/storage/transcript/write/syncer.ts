@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises"
 import { dirname } from "node:path"
 import { isErrno } from "../../../../lib/errno.ts"
+import { openingFlags } from "../../../../lib/owned-file.ts"
 import { segmentPath, type TranscriptFiles } from "../segment-files.ts"
 
 /** Brings what was written onto the disk itself, off the event loop. */
@@ -43,7 +44,7 @@ export function createSyncer(files: TranscriptFiles): Syncer {
 
 async function syncFile(path: string): Promise<void> {
   try {
-    const handle = await open(path, "r")
+    const handle = await open(path, openingFlags.read)
     try {
       await handle.datasync()
     } finally {

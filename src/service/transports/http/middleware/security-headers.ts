@@ -21,7 +21,7 @@ export const securityHeaders: MiddlewareHandler<HttpEnvironment> = async (c, nex
   }
 }
 
-/** Hono drops the body that GET would have without cancelling it: a stream would keep its feed. */
+/** Hono drops the body that GET would have without canceling it: a stream would keep its feed. */
 export const headRequest: MiddlewareHandler<HttpEnvironment> = async (c, next) => {
   await next()
   if (c.req.raw.method === "HEAD") await c.res.body?.cancel()

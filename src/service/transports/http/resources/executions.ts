@@ -11,7 +11,7 @@ import {
   labelsInQuery,
   numberInQuery,
   parse,
-  readJsonObject,
+  readKeyedBody,
   readLabels,
   readQuery,
 } from "../request.ts"
@@ -44,6 +44,7 @@ export const postExecutions: Endpoint = {
     "SPAWN_FAILED",
     "AT_CAPACITY",
     "IDEMPOTENCY_MISMATCH",
+    "NAME_IN_USE",
     "DISK_FULL",
     "SHUTTING_DOWN",
   ],
@@ -64,16 +65,9 @@ async function readExecuteParams(
   c: HttpContext,
   policy: PolicyKind,
 ): Promise<Result<ExecuteParams, HttpFailure>> {
-  const body = await readJsonObject(c)
+  const body = await readKeyedBody(c)
   if (!body.ok) return body
-  const key = c.req.header("idempotency-key")
-  const keyInBody = body.value["idempotency_key"]
-  if (key !== undefined && keyInBody !== undefined && key !== keyInBody) {
-    const message = "Idempotency-Key and `idempotency_key` differ: use only one."
-    return fail(failure("INVALID_PARAMS", message))
-  }
-  const withKey = key === undefined ? body.value : { ...body.value, idempotency_key: key }
-  const params = parse(ExecuteParams, withKey, policy)
+  const params = parse(ExecuteParams, body.value, policy)
   if (!params.ok || params.value.on_disconnect === "keep") return params
   const message = "`on_disconnect: cancel` needs a connection to watch: use the WebSocket."
   return fail(failure("INVALID_PARAMS", message))

@@ -21,7 +21,10 @@ const InputQuery = z.object({
   end: booleanInQuery(fields.end).describe(
     "with raw bytes: close the child's standard input afterwards",
   ),
-  offset: numberInQuery(fields.offset).describe("with raw bytes: bytes sent before"),
+  writer: fields.writer.describe("with raw bytes: a name that the client has made up for itself"),
+  offset: numberInQuery(fields.offset).describe(
+    "with raw bytes: bytes sent before, by this `writer` or else by everybody",
+  ),
 })
 
 export const postInput: Endpoint = {
@@ -56,9 +59,9 @@ async function readInput(c: HttpContext): Promise<Result<Input, HttpFailure>> {
   }
   const params = await readParams(c, InputParams)
   if (!params.ok) return params
-  const { data, encoding, end, offset } = params.value
+  const { data, encoding, end, writer, offset } = params.value
   const bytes = encoding === "utf8" ? new TextEncoder().encode(data) : fromBase64(data)
-  return bytes === null ? fail(notBase64) : ok({ data: bytes, end, offset })
+  return bytes === null ? fail(notBase64) : ok({ data: bytes, end, writer, offset })
 }
 
 const tooMuch: HttpFailure = {

@@ -1,4 +1,5 @@
 import type { StreamName } from "../../../../execution/record.ts"
+import { countText } from "../../../../lib/count-text.ts"
 import { fail, ok, type Result } from "../../../../lib/result.ts"
 import { type Failure, failure } from "../../../../protocol/failure.ts"
 import type { FeedEvent, OutputFeed } from "../../../gateway/ports.ts"
@@ -73,7 +74,7 @@ export class RawOutput implements Pieces {
 
 function forgotten({ bytes, next }: Extract<FeedEvent, { kind: "gap" }>): Failure {
   const message =
-    `${bytes} bytes from there on are no longer kept, which raw bytes cannot show: ` +
-    "start at `X-CC-Available-From`, or accept text/event-stream."
+    `From there on ${countText(bytes, "byte")} no longer kept, which raw bytes cannot ` +
+    "show: start at `X-CC-Available-From`, or accept text/event-stream."
   return failure("EXPIRED", message, { bytes, available_from: next })
 }

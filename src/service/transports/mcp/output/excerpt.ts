@@ -1,4 +1,5 @@
 import { type ExecutionRecord, retainedBytes } from "../../../../execution/record.ts"
+import { countText } from "../../../../lib/count-text.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
 import type { McpScope } from "../ports.ts"
@@ -41,7 +42,7 @@ export async function excerptOf(
 export function excerptText({ head, tail, omittedBytes, omittedFrom }: Excerpt): string {
   if (omittedFrom === null) return head
   const how = `read them with \`output\` and from: ${JSON.stringify(omittedFrom)}`
-  const mark = `[… ${omittedBytes} bytes not shown here: ${how} …]`
+  const mark = `[… ${countText(omittedBytes, "byte")} not shown here: ${how} …]`
   return `${withLineEnd(head)}${mark}\n${tail}`
 }
 

@@ -78,11 +78,13 @@ export async function readResource(scope: McpScope, uri: string): Promise<ReadRe
       return json(uri, { receipt: readReceipt(signed), signed })
     }
     case "transcript": {
-      const request = { executionId: id, from, stream: null, mostBytes: pageBytes }
+      // Its pages are all of the same execution, also where the name is another's by then.
+      const { id: executionId } = found(uri, await operations.status(caller, id))
+      const request = { executionId, from, stream: null, mostBytes: pageBytes }
       const page = found(uri, await readPage(scope, request))
       const next = page.ended
         ? {}
-        : { "cc-executor/next": resourceUri("transcript", id, page.next) }
+        : { "cc-executor/next": resourceUri("transcript", executionId, page.next) }
       const missing = page.gap === null ? {} : { "cc-executor/missing": page.gap }
       const _meta = { "cc-executor/ended": page.ended, ...next, ...missing }
       return { contents: [{ uri, mimeType: "text/plain", text: page.text, _meta }] }

@@ -29,32 +29,39 @@ import {
 
 export type McpHttpOptions = { extend?: ((server: Server, era: McpEra) => void) | undefined }
 
-/** What is under way is ended by the request's signal. */
-export type McpHttp = (request: Request, body: unknown, caller: Caller) => Promise<Response>
+/** What is under way is ended by the request's signal, and what only waits by `closing`. */
+export type McpHttp = (
+  request: Request,
+  body: unknown,
+  caller: Caller,
+  closing: AbortSignal,
+) => Promise<Response>
 
 const keepAliveMs = 15_000
+/** Clients go on with a call at the next gateway by themselves: see resumption.ts. */
+const never = new AbortController().signal
 
 /**
  * MCP over Streamable HTTP. Nothing is kept between two requests, of either era: there is no
  * session to lose when the gateway is started again, or to be mixed up with another client's.
  */
 export function createMcpHttp(ports: McpPorts, { extend }: McpHttpOptions = {}): McpHttp {
-  return async (request, body, caller) => {
+  return async (request, body, caller, closing) => {
+    const scope: McpScope = { ...ports, caller, closing, replacing: never }
     const eventId = request.method === "GET" ? request.headers.get("last-event-id") : null
     const again = eventId === null ? null : requestOf(eventId)
     return again === null
-      ? answer(request, body, resumableRequest(body), caller, "auto")
-      : answer(repeated(request, again), again, again, caller, "sse") // what was begun as a stream
+      ? answer(request, body, resumableRequest(body), scope, "auto")
+      : answer(repeated(request, again), again, again, scope, "sse") // what was begun as a stream
   }
 
   async function answer(
     request: Request,
     body: unknown,
     resumable: ResumableRequest | null,
-    caller: Caller,
+    scope: McpScope,
     responseMode: "auto" | "sse",
   ): Promise<Response> {
-    const scope: McpScope = { ...ports, caller }
     // The SDK's listeners hear of everything that is published: so each caller has its own.
     using bus = new CallersBus(scope)
     const listen = await readModernListen(request, body)

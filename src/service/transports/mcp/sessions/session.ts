@@ -1,9 +1,11 @@
 import { type JSONRPCMessage, type Server, specTypeSchemas } from "@modelcontextprotocol/server"
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio"
+import { z } from "zod"
 import { parseJson } from "../../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../../lib/result.ts"
 import { type Failure, failure } from "../../../../protocol/failure.ts"
 import { errorMessage } from "../../../../protocol/json-rpc.ts"
+import { idempotencyKeyMeta } from "../../../../protocol/mcp-meta-keys.ts"
 import {
   type MessageRateLimiter,
   policyViolation,
@@ -11,6 +13,7 @@ import {
   tooLarge,
 } from "../../../../protocol/session-limits.ts"
 import type { Caller } from "../../../access/caller.ts"
+import type { Parting } from "../../../gateway/ports.ts"
 import { auditRefusal } from "../audit-refusal.ts"
 import type { McpPorts, McpScope } from "../ports.ts"
 import { ResourceUpdates } from "../resources/resource-updates.ts"
@@ -24,6 +27,8 @@ import {
   readListen,
   UpdateStreams,
 } from "./update-streams.ts"
+
+type RequestId = string | number
 
 export type McpSessionOptions = {
   id: string
@@ -47,6 +52,10 @@ export class McpSession implements Disposable {
   readonly #updates: ResourceUpdates
   readonly #listens: UpdateStreams
   readonly #pendingUpdates = new Set<string>()
+  readonly #closing = new AbortController()
+  readonly #replacing = new AbortController()
+  /** Requests that nobody will send again if they get no answer. */
+  readonly #sentOnce = new Set<RequestId>()
   #server: Server | null = null
   #era: McpEra | null = null
   #isClosed = false
@@ -57,9 +66,14 @@ export class McpSession implements Disposable {
     this.#ports = ports
     this.#options = options
     const { reportGarbage } = options
-    const settled = (id: string | number) => this.#listens.end(id)
+    const settled = (id: RequestId) => {
+      this.#sentOnce.delete(id)
+      this.#listens.end(id)
+    }
     this.#transport = new SocketTransport(options.socket, { reportGarbage, settled })
-    const scope: McpScope = { ...ports, caller: options.caller }
+    const { caller } = options
+    const signals = { closing: this.#closing.signal, replacing: this.#replacing.signal }
+    const scope: McpScope = { ...ports, caller, ...signals }
     this.#updates = new ResourceUpdates(scope, (uri) => {
       this.#pendingUpdates.add(uri)
       void this.#tellUpdates()
@@ -81,6 +95,17 @@ export class McpSession implements Disposable {
   /** Whether nothing is left to be answered. */
   get isTold(): boolean {
     return this.#transport.requestsUnderWay === 0
+  }
+
+  /** Who listens for updates is never answered, and waits for nothing. */
+  hasAnswered(parting: Parting): boolean {
+    if (parting === "replaced") return this.#sentOnce.size === 0
+    return this.#transport.requestsUnderWay <= this.#listens.size
+  }
+
+  leave(parting: Parting): void {
+    if (parting === "closed") this.#closing.abort()
+    this.#replacing.abort()
   }
 
   async receive(text: string): Promise<void> {
@@ -109,6 +134,7 @@ export class McpSession implements Disposable {
     if (isRequest) this.#transport.begin(id)
     // Legacy clients have another way to subscribe, and are told that this one is none.
     const listen = this.#era === "legacy" ? null : readListen(message.value)
+    if (isRequest && listen === null && !hasKey(message.value)) this.#sentOnce.add(id)
     if (listen === null) this.#transport.receive(message.value)
     else await this.#listen(listen)
   }
@@ -186,9 +212,18 @@ export class McpSession implements Disposable {
   }
 
   #note(refused: Failure, method = "unknown"): void {
-    auditRefusal({ ...this.#ports, caller: this.caller }, method, refused)
+    const { refusals } = this.#ports
+    auditRefusal({ refusals, caller: this.caller }, method, refused)
   }
 }
+
+function hasKey(message: JSONRPCMessage): boolean {
+  return WithKey.safeParse(message).success
+}
+
+const WithKey = z.looseObject({
+  params: z.looseObject({ _meta: z.looseObject({ [idempotencyKeyMeta]: z.string() }) }),
+})
 
 function inUse(id: string | number): Failure {
   const shown = JSON.stringify(id).slice(0, 100)

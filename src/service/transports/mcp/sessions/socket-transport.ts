@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, JSONRPCRequest, Transport } from "@modelcontextprotocol/server"
 import { z } from "zod"
-import { cancelledBy } from "./update-streams.ts"
+import { canceledBy } from "./update-streams.ts"
 
 /** What a session needs of its WebSocket. */
 export interface McpSocket {
@@ -67,8 +67,8 @@ export class SocketTransport implements Transport {
     if ("method" in message && "id" in message && !mayTakeLong(message)) {
       this.#waiting.set(message.id, message)
     } else {
-      const cancelled = cancelledBy(message)
-      if (cancelled !== null) this.settle(cancelled) // it is not answered any more
+      const canceled = canceledBy(message)
+      if (canceled !== null) this.settle(canceled) // it is not answered any more
       this.onmessage?.(message)
     }
     this.#handOver()

@@ -20,7 +20,11 @@ export class UpdateStreams {
     this.#refused = refused
   }
 
-  /** The request for what of it can be had; null when it was cancelled meanwhile. */
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** The request for what of it can be had; null when it was canceled meanwhile. */
   async accept(request: ListenRequest): Promise<Result<ListenRequest | null, Failure>> {
     const tooMuch = tooMuchIn(request)
     if (tooMuch !== null) return fail(tooMuch)
@@ -41,7 +45,7 @@ export class UpdateStreams {
     return ok(listenOnlyTo(request, [...wanted]))
   }
 
-  /** It was cancelled, or refused after all; nothing happens for what never listened. */
+  /** It was canceled, or refused after all; nothing happens for what never listened. */
   end(id: RequestId): void {
     const wanted = this.#open.get(id)
     if (wanted === undefined) return
@@ -73,7 +77,7 @@ const ListenRequest = z.looseObject({
 })
 export type ListenRequest = z.infer<typeof ListenRequest>
 
-const Cancelled = z.looseObject({
+const Canceled = z.looseObject({
   method: z.literal("notifications/cancelled"),
   params: z.looseObject({ requestId: RequestId }),
 })
@@ -105,6 +109,6 @@ export function tooMuchIn(request: ListenRequest): Failure | null {
 }
 
 /** The request that a message cancels; null for any other message. */
-export function cancelledBy(message: unknown): string | number | null {
-  return Cancelled.safeParse(message).data?.params.requestId ?? null
+export function canceledBy(message: unknown): string | number | null {
+  return Canceled.safeParse(message).data?.params.requestId ?? null
 }

@@ -28,8 +28,8 @@ export type Call = {
   progress: ((progress: number, message: string) => Promise<void>) | null
   /** Nobody waits for the answer any more, for whatever reason. */
   signal: AbortSignal
-  /** The client has cancelled the call, in so many words: not merely gone away. */
-  wasCancelled(): boolean
+  /** The client has canceled the call, in so many words: not merely gone away. */
+  wasCanceled(): boolean
 }
 
 export const tasksExtension = "io.modelcontextprotocol/tasks"
@@ -60,7 +60,7 @@ export function callOf({ mcpReq }: ServerContext): Result<Call, Failure> {
             }),
     signal,
     // A connection that is lost aborts its calls with an error of the SDK.
-    wasCancelled: () => signal.aborted && !(signal.reason instanceof SdkError),
+    wasCanceled: () => signal.aborted && !(signal.reason instanceof SdkError),
   })
 }
 

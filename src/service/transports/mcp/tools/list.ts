@@ -26,6 +26,7 @@ export const listTool = tool({
     note: "There are no more.",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
+  needs: () => ["read"],
   async answer(args, { operations, caller }) {
     const page = await operations.list(caller, args)
     if (!page.ok) return page

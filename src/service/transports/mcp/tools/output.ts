@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { type ExecutionRecord, StreamName } from "../../../../execution/record.ts"
+import { countText } from "../../../../lib/count-text.ts"
 import { compileLinePattern, type LinePattern } from "../../../../lib/pattern/line-pattern.ts"
 import { fail, type Result } from "../../../../lib/result.ts"
 import { type Failure, failure } from "../../../../protocol/failure.ts"
@@ -77,6 +78,7 @@ export const outputTool = tool({
     note: "Matching lines: 1. This is the end of the output.",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
+  needs: () => ["read"],
   async answer(args, scope, call) {
     const pattern = args.pattern === undefined ? null : compileLinePattern(args.pattern)
     if (pattern?.ok === false) {
@@ -145,7 +147,7 @@ function answered(shown: Shown): Result<ToolReply<Output>, Failure> {
     ...(output.matches === null ? [] : [`Matching lines: ${output.matches}.`]),
     ...(output.missing === null
       ? []
-      : [`${output.missing.bytes} bytes before this were dropped by the budget.`]),
+      : [`Before this, the budget dropped ${countText(output.missing.bytes, "byte")}.`]),
     ...(output.cut
       ? ["Some of these lines are not shown: they did not fit, or are too far back."]
       : []),

@@ -30,6 +30,7 @@ export const receiptTool = tool({
     note: "This is what the service attests; others can check it with `cc-executor verify`.",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
+  needs: () => ["read"],
   async answer({ execution_id }, { operations, caller }) {
     const found = await operations.receipt(caller, execution_id)
     if (!found.ok) return found

@@ -1,13 +1,14 @@
 import { z } from "zod"
 import { type ExecutionRecord, hasEnded } from "../../../../execution/record.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
+import { afterDeed } from "../../../../protocol/failed-after.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
 import { ExecutionSummary, exampleExecution, sentenceOf, summaryOf } from "../execution-summary.ts"
 import { type Excerpt, excerptOf, excerptText } from "../output/excerpt.ts"
 import type { McpScope } from "../ports.ts"
 import type { Call } from "./call.ts"
 import { runsCommands, StartArguments, startExecution } from "./start.ts"
-import { reply, type ToolReply, tool } from "./tool.ts"
+import { reply, type TaskCreated, type ToolReply, tool } from "./tool.ts"
 import { waitForEnd } from "./wait-for-end.ts"
 
 const mostShownBytes = 100_000
@@ -26,6 +27,7 @@ const RunResult = ExecutionSummary.extend({
   omitted_from: z.string().nullable().describe("continue from here with `output`"),
 })
 type RunResult = z.infer<typeof RunResult>
+type RunAnswer = ToolReply<RunResult> | TaskCreated
 
 export const runTool = tool({
   name: "run",
@@ -46,7 +48,7 @@ export const runTool = tool({
     on_cancel: z
       .enum(["keep", "cancel"])
       .default("keep")
-      .describe("whether cancelling this call also cancels the command"),
+      .describe("whether canceling this call also cancels the command"),
   }),
   output: RunResult,
   examples: {
@@ -61,18 +63,25 @@ export const runTool = tool({
     note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu succeeded with exit code 0 after 0.02 s; …",
   },
   annotations: runsCommands,
+  needs: ({ on_cancel }) => [
+    "execute",
+    "read",
+    ...(on_cancel === "cancel" ? (["control"] as const) : []),
+  ],
   async answer({ wait_s, max_bytes, on_cancel, ...args }, scope, call) {
     const started = await startExecution(args, scope, call)
     if (!started.ok) return started
-    const { record } = started.value
+    const { id } = started.value.record
     const waitMs = call.takesTasks ? Math.min(wait_s * 1000, taskAfterMs) : wait_s * 1000
-    const waited = await waitForEnd(scope, call, record.id, waitMs)
-    if (!waited.ok) return waited
-    if (call.takesTasks && !hasEnded(waited.value) && !call.signal.aborted) {
-      return ok({ kind: "task" as const, record: waited.value, mostBytes: max_bytes })
-    }
-    if (on_cancel === "cancel") await cancelWith(scope, call, waited.value)
-    return ran(scope, waited.value, max_bytes)
+    return afterDeed<RunAnswer>({ executionId: id, done: "started" }, async () => {
+      const waited = await waitForEnd(scope, call, id, waitMs)
+      if (!waited.ok) return waited
+      if (call.takesTasks && !hasEnded(waited.value) && !call.signal.aborted) {
+        return ok({ kind: "task", record: waited.value, mostBytes: max_bytes })
+      }
+      if (on_cancel === "cancel") await cancelWith(scope, call, waited.value)
+      return ran(scope, waited.value, max_bytes)
+    })
   },
 })
 
@@ -108,9 +117,9 @@ function bytesOf({ transcript }: ExecutionRecord): number {
 
 /** The answer goes to nobody; that it was asked for stands in the execution's own record. */
 async function cancelWith(scope: McpScope, call: Call, record: ExecutionRecord): Promise<void> {
-  if (!call.wasCancelled() || hasEnded(record)) return
+  if (!call.wasCanceled() || hasEnded(record)) return
   const canceled = await scope.operations.control(scope.caller, record.id, { type: "CANCEL" })
   if (canceled.ok) return
   const { reason } = canceled.failure
-  scope.log.warn({ executionId: record.id, reason }, "a cancelled call's execution continues")
+  scope.log.warn({ executionId: record.id, reason }, "a canceled call's execution continues")
 }

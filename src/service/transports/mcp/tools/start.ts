@@ -35,7 +35,9 @@ export const StartArguments = z
       "how much output is kept: bytes, lines, and what happens beyond that",
     ),
     limits: shape.limits.describe("memory in bytes, processors, processes, bytes of output"),
-    labels: shape.labels.describe("names and values to find it by with `list`"),
+    labels: shape.labels.describe(
+      "to find it by with `list`; the label `name` is usable in place of the execution_id",
+    ),
     idempotency_key: shape.idempotency_key.describe(
       "calls with the same key and arguments start it only once",
     ),
@@ -84,6 +86,7 @@ export const startTool = tool({
     note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is started. Now call `wait` …",
   },
   annotations: runsCommands,
+  needs: () => ["execute"],
   async answer(args, scope, call) {
     const started = await startExecution(args, scope, call)
     if (!started.ok) return started
@@ -110,7 +113,9 @@ export async function startExecution(
   scope: McpScope,
   call: Call,
 ): Promise<Result<StartedExecution, Failure>> {
-  const { cwd, env } = call.defaults
+  const { cwd } = call.defaults
+  // Where an allow-list rules, a request may set little, and nobody asked for the client's own.
+  const env = scope.operations.policy === "allow-list" ? undefined : call.defaults.env
   const params: ExecuteParams = {
     ...args,
     ...(args.cwd === undefined && cwd !== undefined ? { cwd } : {}),

@@ -1,7 +1,10 @@
 import { z } from "zod"
 import { hasEnded, StoppedProcess, Survivor } from "../../../../execution/record.ts"
+import { countText } from "../../../../lib/count-text.ts"
 import type { Result } from "../../../../lib/result.ts"
+import { afterDeed, type Deed } from "../../../../protocol/failed-after.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
+import type { ControlResult } from "../../../../protocol/methods.ts"
 import { ExecutionSummary, exampleExecution, sentenceOf, summaryOf } from "../execution-summary.ts"
 import type { McpScope } from "../ports.ts"
 import { executionId, reply, type ToolReply, tool } from "./tool.ts"
@@ -26,6 +29,7 @@ export const pauseTool = tool({
     note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is paused, 12.5 s; …",
   },
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  needs: () => ["control", "read"],
   answer: ({ execution_id }, scope) => order(scope, execution_id, { type: "PAUSE" }),
 })
 
@@ -41,6 +45,7 @@ export const resumeTool = tool({
     note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is running, 12.5 s; …",
   },
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  needs: () => ["control", "read"],
   answer: ({ execution_id }, scope) => order(scope, execution_id, { type: "RESUME" }),
 })
 
@@ -62,6 +67,7 @@ export const signalTool = tool({
     note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu is running, 12.5 s; …",
   },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+  needs: () => ["control", "read"],
   answer: ({ execution_id, signal }, scope) =>
     order(scope, execution_id, { type: "SIGNAL", signal }),
 })
@@ -94,12 +100,17 @@ export const cancelTool = tool({
     note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu was stopped after 12.5 s: client; …",
   },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  needs: () => ["control", "read"],
   async answer({ execution_id }, scope, call) {
     const canceled = await scope.operations.control(scope.caller, execution_id, { type: "CANCEL" })
     const isOver = !canceled.ok && canceled.failure.details?.["state"] === "ended"
     if (!canceled.ok && !isOver) return canceled
     // Its processes are gone by now; that this is on record takes another moment.
-    const now = await waitForEnd(scope, call, execution_id, endMs)
+    const now = canceled.ok
+      ? await afterDeed(deedOf(canceled.value), () =>
+          waitForEnd(scope, call, canceled.value.execution_id, endMs),
+        )
+      : await waitForEnd(scope, call, execution_id, endMs)
     if (!now.ok) return now
     const { stopped, survivors: left } = now.value
     const what = isOver ? "It had already ended. " : ""
@@ -113,7 +124,8 @@ export const cancelTool = tool({
 })
 
 function leftText(left: number): string {
-  return left === 0 ? "None of its processes is left." : `${left} processes could not be killed.`
+  if (left === 0) return "None of its processes is left."
+  return `${countText(left, "process", "processes")} could not be killed.`
 }
 
 type Order = Parameters<McpScope["operations"]["control"]>[2]
@@ -125,7 +137,13 @@ async function order(
 ): Promise<Result<ToolReply<ExecutionSummary>, Failure>> {
   const done = await scope.operations.control(scope.caller, executionIdGiven, wanted)
   if (!done.ok) return done
-  const now = await scope.operations.status(scope.caller, done.value.execution_id)
+  const now = await afterDeed(deedOf(done.value), () =>
+    scope.operations.status(scope.caller, done.value.execution_id),
+  )
   if (!now.ok) return now
   return reply(sentenceOf(now.value), summaryOf(now.value))
+}
+
+function deedOf({ execution_id, status }: ControlResult): Deed {
+  return { executionId: execution_id, done: status }
 }

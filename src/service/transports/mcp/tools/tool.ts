@@ -5,9 +5,11 @@ import type {
 } from "@modelcontextprotocol/server"
 import { z } from "zod"
 import type { ExecutionRecord } from "../../../../execution/record.ts"
+import type { Scope } from "../../../../execution/scope.ts"
 import { fail, ok, type Result } from "../../../../lib/result.ts"
 import { checkParams, invalidParams, issuesText } from "../../../../protocol/check-params.ts"
 import { type Failure, type Reason, wireError } from "../../../../protocol/failure.ts"
+import { permit } from "../../../access/permission.ts"
 import type { McpScope } from "../ports.ts"
 import type { Call } from "./call.ts"
 
@@ -38,6 +40,8 @@ type Definition<Arguments extends Input, Output extends z.ZodObject<Shape>> = {
   output: Output
   examples: { input: z.input<Arguments>; output: z.input<Output>; note: string }
   annotations: ToolAnnotations
+  /** All that any of its steps needs: asked before the first one. */
+  needs(args: z.output<Arguments>): readonly Scope[]
   answer(
     args: z.output<Arguments>,
     scope: McpScope,
@@ -76,6 +80,8 @@ export function tool<const Arguments extends Input, const Output extends z.ZodOb
     async call(args, scope, call) {
       const params = checkParams(input, args ?? {})
       if (!params.ok) return fail(invalidArguments(name, params.failure, scope))
+      const permitted = permit(scope.caller, ...definition.needs(params.value))
+      if (!permitted.ok) return permitted
       const answer = await definition.answer(params.value, scope, call)
       if (!answer.ok || answer.value.kind === "task") return answer
       return ok({ ...answer.value, structured: output.parse(answer.value.structured) })
@@ -116,10 +122,13 @@ export function failedCall(refused: Failure): CallToolResult {
 
 /** What a model can do about a refusal, after it has been told what happened. */
 function adviceFor({ reason, details }: Failure): string {
+  if (details?.["done"] !== undefined) return adviceAfterDeed
   const retryAfter = details?.["retry_after"]
   const wait = typeof retryAfter === "number" ? `Wait ${Math.ceil(retryAfter)} s` : "Wait"
   return { ...advice, RATE_LIMITED: `${wait}, then call again.` }[reason]
 }
+
+const adviceAfterDeed = "Do not repeat this: use `wait` or `list` to see what became of it."
 
 const advice: Record<Reason, string> = {
   PARSE_ERROR: "Send the call again as valid JSON.",
@@ -141,7 +150,11 @@ const advice: Record<Reason, string> = {
   EXPIRED: "It is no longer available: run the command again if you need its output.",
   IDEMPOTENCY_MISMATCH: "Use another idempotency_key, or repeat the first request exactly.",
   DISK_FULL: "Ask the user to free disk space where the service keeps its state.",
+  NAME_IN_USE: "Choose another `name`, or `wait` for or `cancel` the one that has it.",
   SHUTTING_DOWN: "Wait until the service has restarted, then call again.",
+  ALREADY_ANSWERED: "Somebody else has answered it: look at the session's status.",
+  SESSION_BUSY: "Use the execution that has the session, or take the session over.",
+  OUTCOME_UNKNOWN: "Repeat the call with the same turn_id: it is done once.",
 }
 
 function jsonSchema(schema: z.ZodType, io: "input" | "output", example: unknown) {
@@ -173,5 +186,5 @@ function shorten(part: z.core.JSONSchema.BaseSchema): void {
 export const executionId = z
   .string()
   .min(1)
-  .max(64)
-  .describe("from `start` or `list`; a unique prefix will do")
+  .max(256)
+  .describe("from `start` or `list`; a unique prefix or the execution's name will do")

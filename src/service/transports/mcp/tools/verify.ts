@@ -24,6 +24,7 @@ export const verifyTool = tool({
     note: "VERIFIED. The record is intact. It is in stdout at byte 48193.",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
+  needs: () => ["read"],
   async answer(args, { operations, caller }) {
     if (args.contains === undefined && args.hash === undefined) {
       const message = "There is no claim to check: use `contains` or `hash`."

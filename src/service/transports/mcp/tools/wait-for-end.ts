@@ -10,7 +10,10 @@ const progressEveryMs = 5000
 /** The first one comes sooner: over HTTP an answer can be gone on with once it has begun. */
 const firstProgressMs = 500
 
-/** Waits for an execution's end, for so long, while anybody wants the answer: its newest record. */
+/**
+ * Waits for an execution's end, for so long, while anybody wants the answer and can still be given
+ * one: its newest record. Whose token was revoked meanwhile is told so.
+ */
 export async function waitForEnd(
   scope: McpScope,
   call: Call,
@@ -23,20 +26,28 @@ export async function waitForEnd(
   using feed = opened.value
   using resources = new DisposableStack()
   const { promise: isOver, resolve: stop } = Promise.withResolvers<void>()
+  // Whoever gave a call its key sends it again when the connection is lost.
+  const isRepeated = call.idempotencyKey !== undefined
+  const signals = [call.signal, scope.closing, ...(isRepeated ? [] : [scope.replacing])]
   const look = () => {
-    if (hasEnded(feed.record()) || call.signal.aborted || !caller.isStillGood()) stop()
+    const isCut = signals.some(({ aborted }) => aborted) || !caller.isStillGood()
+    if (hasEnded(feed.record()) || isCut) stop()
   }
   resources.use(feed.onAdvance(look))
-  call.signal.addEventListener("abort", look)
-  resources.defer(() => call.signal.removeEventListener("abort", look))
+  for (const signal of signals) {
+    signal.addEventListener("abort", look)
+    resources.defer(() => signal.removeEventListener("abort", look))
+  }
   const leftMs = mostMs - call.waitedMs
   if (leftMs > 0) resources.use(scope.after(leftMs, stop))
   else stop()
-  tellProgress(scope, call, executionId, resources)
+  tellProgress(scope, call, feed.executionId, resources)
   look()
   await isOver
   // While it runs, how far it has come is known by whoever is asked now.
-  return hasEnded(feed.record()) ? ok(feed.record()) : await operations.status(caller, executionId)
+  return hasEnded(feed.record())
+    ? ok(feed.record())
+    : await operations.status(caller, feed.executionId)
 }
 
 function tellProgress(
@@ -52,7 +63,8 @@ function tellProgress(
     const status = await scope.operations.status(scope.caller, executionId)
     if (resources.disposed || signal.aborted) return
     const seconds = (scope.monotonicMs() - startedMs) / 1000
-    const message = status.ok ? outcomeText(summaryOf(status.value)) : "waiting"
+    // With its id: whoever loses the answer with the connection knows what to ask for.
+    const message = status.ok ? progressText(status.value) : `Execution ${executionId}: waiting`
     await progress(seconds, message)
     waitAndTell(progressEveryMs)
   }
@@ -66,4 +78,9 @@ function tellProgress(
   }
   resources.defer(() => timer?.[Symbol.dispose]())
   waitAndTell(firstProgressMs)
+}
+
+function progressText(record: ExecutionRecord): string {
+  const summary = summaryOf(record)
+  return `Execution ${summary.execution_id} ${outcomeText(summary)}`
 }

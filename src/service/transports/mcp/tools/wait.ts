@@ -30,6 +30,7 @@ export const waitTool = tool({
     note: "Execution k3tq7mzxw5yhd2vbn4c6fsaelu succeeded with exit code 0 after 93.4 s; …",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
+  needs: () => ["read"],
   async answer({ execution_id, timeout_s, lines }, scope, call) {
     const waited = await waitForEnd(scope, call, execution_id, timeout_s * 1000)
     if (!waited.ok) return waited

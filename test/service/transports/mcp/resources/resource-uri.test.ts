@@ -11,6 +11,11 @@ describe("the address of a resource", () => {
     expect(readResourceUri(resourceUri(kind, id))).toEqual({ kind, id, from: "start" })
   })
 
+  test("may have a name in place of an id, whatever that consists of", () => {
+    const name = "back up/site: 100%?#é"
+    expect(readResourceUri(resourceUri("receipt", name))).toMatchObject({ id: name })
+  })
+
   test("carries a cursor, whatever it consists of", () => {
     const from = "1.0.qp.1c4e.xg.0@123&x=#?"
     expect(readResourceUri(resourceUri("transcript", id, from))?.from).toBe(from)
@@ -24,7 +29,7 @@ describe("the address of a resource", () => {
     "cc-executor://executions/",
     `cc-executor://executions/${id}/secrets`,
     `cc-executor://executions/${id}/transcript/more`,
-    "cc-executor://executions/NOT-AN-ID",
+    "cc-executor://executions/%ff",
   ])("is not %p", (uri) => {
     expect(readResourceUri(uri)).toBeNull()
   })

@@ -80,7 +80,7 @@ describe("of what a client asks", () => {
     expect(begun).toEqual([2, 1])
   })
 
-  test("what is cancelled before it was begun never is", async () => {
+  test("what is canceled before it was begun never is", async () => {
     const { transport, begun } = opened()
     for (let id = 1; id <= 10; id++) transport.receive(call(id, "output"))
 
@@ -91,7 +91,7 @@ describe("of what a client asks", () => {
     expect(begun).toContain(10)
   })
 
-  test("what is cancelled makes room for the next", () => {
+  test("what is canceled makes room for the next", () => {
     const { transport, begun } = opened()
     for (let id = 1; id <= 10; id++) transport.receive(call(id, "output"))
 

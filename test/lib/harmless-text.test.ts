@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { onOneLine } from "../../../src/cli/terminal/table.ts"
+import { harmless, onOneLine } from "../../src/lib/harmless-text.ts"
 
 describe("what somebody else wrote is shown", () => {
   test("with its control characters escaped", () => {
@@ -32,6 +32,30 @@ describe("what somebody else wrote is shown", () => {
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const written = text.replaceAll(/["\\]/g, "")
         expect(JSON.parse(`"${onOneLine(written)}"`)).toBe(written)
+      }),
+    )
+  })
+})
+
+describe("a text of several lines", () => {
+  test("keeps its line ends and tabs, and nothing else that acts on a terminal", () => {
+    expect(harmless("a\tb\r\n\u001b[2J\u0085\u202e\u007f\u0000\n")).toBe(
+      "a\tb\\r\n\\u001b[2J\\u0085\\u202e\\u007f\\u0000\n",
+    )
+  })
+
+  test("has no half of a character that another text could complete", () => {
+    expect(harmless("\udb40") + harmless("\udc41")).toBe("\\udb40\\udc41")
+    expect(harmless("😀 \u{e0041}")).toBe("😀 \\udb40\\udc41")
+  })
+
+  test("means the same as before where it is JSON", () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: "binary" }), fc.nat(3), (json, indent) => {
+        const value: unknown = JSON.parse(json)
+        const text = harmless(JSON.stringify(value, null, indent))
+        expect(JSON.parse(text)).toEqual(value)
+        expect(text).not.toMatch(/[^\P{C}\n\p{Co}\p{Cn}]/u)
       }),
     )
   })

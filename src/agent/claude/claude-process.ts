@@ -1,0 +1,295 @@
+import { messageOf } from "../../lib/errno.ts"
+import { tryParseJson } from "../../lib/parse-json.ts"
+import { SerialQueue } from "../../lib/serial-queue.ts"
+import type { TurnContent } from "../../protocol/agent-orders.ts"
+import type { PipeInput } from "../../service/os/children/pipe-input.ts"
+import type { PipeOutput } from "../../service/os/children/pipe-output.ts"
+import { LineSplitter } from "../host/line-splitter.ts"
+import type { AgentEvents, AgentProcess, AnswerToAgent } from "../port.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
+import { signalsOf, totalUsageOf } from "./read-message.ts"
+import { type Command, spawnClaude } from "./spawn-claude.ts"
+
+/** How long Claude Code may take to answer what it is asked about itself. */
+const answerMs = 15_000
+/** Of what it writes to standard error, this much is kept to explain its end. */
+const complaintCharacters = 2000
+
+type Pending = (response: Fields | null) => void
+
+/** One run of Claude Code, spoken with in JSON on its standard input and output. */
+export class ClaudeProcess implements AgentProcess {
+  readonly ended: Promise<string>
+  readonly #child: Bun.Subprocess
+  readonly #input: PipeInput
+  readonly #writes = new SerialQueue()
+  readonly #events: AgentEvents
+  readonly #uuidOf: (turnId: string) => string
+  readonly #complained: Command["complained"]
+  readonly #pending = new Map<string, Pending>()
+  /** Questions that were asked, by the id they were asked with. */
+  readonly #asked = new Map<string, string>()
+  /** The turn that it was given last. */
+  #given: { uuid: string; isStarted: boolean } | null = null
+  #complaints = ""
+  #requests = 0
+
+  constructor(command: Command, events: AgentEvents, uuidOf: (turnId: string) => string) {
+    this.#events = events
+    this.#uuidOf = uuidOf
+    this.#complained = command.complained
+    const { child, input, output, errors } = spawnClaude(command)
+    this.#child = child
+    this.#input = input
+    this.ended = this.#follow(output, errors)
+    void this.#begin()
+  }
+
+  get pid(): number {
+    return this.#child.pid
+  }
+
+  send(turnId: string, content: TurnContent): void {
+    const uuid = this.#uuidOf(turnId)
+    this.#given = { uuid, isStarted: false }
+    this.#say({ type: "user", message: { role: "user", content }, uuid })
+  }
+
+  answer(requestId: string, answer: AnswerToAgent): void {
+    const subtype = this.#asked.get(requestId)
+    this.#asked.delete(requestId)
+    const isTool = subtype === "can_use_tool"
+    const response = isTool ? toolAnswer(answer) : elicitationAnswer(answer)
+    this.#respond(requestId, { subtype: "success", response })
+  }
+
+  async interrupt(): Promise<boolean> {
+    return (await this.#ask({ subtype: "interrupt" })) !== null
+  }
+
+  async configure(change: {
+    model: string | null
+    permissionMode: string | null
+  }): Promise<string | null> {
+    const { model, permissionMode } = change
+    if (model !== null) {
+      const response = await this.#ask({ subtype: "set_model", model })
+      if (response === null || response["subtype"] === "error") return refusal(response)
+      this.#events.signal({ kind: "configured", model, permissionMode: null })
+    }
+    if (permissionMode !== null) {
+      const asked = { subtype: "set_permission_mode", mode: permissionMode }
+      const response = await this.#ask(asked)
+      if (response === null || response["subtype"] === "error") return refusal(response)
+      this.#events.signal({ kind: "configured", model: null, permissionMode })
+    }
+    return null
+  }
+
+  askForUsage(): void {
+    void this.#tellUsage()
+  }
+
+  endInput(): void {
+    void this.#writes.run(async () => this.#input.close())
+  }
+
+  kill(signal: "SIGTERM" | "SIGKILL"): void {
+    this.#child.kill(signal)
+  }
+
+  async #begin(): Promise<void> {
+    const response = await this.#ask({ subtype: "initialize" })
+    if (response !== null) this.#events.signal({ kind: "ready" })
+  }
+
+  async #tellUsage(): Promise<void> {
+    const response = await this.#ask({ subtype: "get_usage" })
+    const session = fieldsOf(fieldsOf(response?.["response"])["session"])
+    if (session["total_cost_usd"] === undefined) return
+    this.#events.signal({ kind: "cost", usage: totalUsageOf(session) })
+  }
+
+  async #follow(output: PipeOutput, errors: PipeOutput): Promise<string> {
+    const splitter = new LineSplitter(
+      {
+        line: (text) => this.#hear(text),
+        part: (part) => this.#events.messagePart(part),
+        heldLine: (text) => this.#hearHeld(text),
+      },
+      isToBeUnderstood,
+    )
+    const read = async () => {
+      for (let bytes = await output.read(); bytes !== null; bytes = await output.read()) {
+        this.#events.heard()
+        splitter.push(bytes)
+      }
+      splitter.end()
+    }
+    const complaining = this.#readComplaints(errors)
+    const reading = read()
+    await this.#child.exited
+    // What it has started may hold its pipes open: its own last words are there by now.
+    const grace = setTimeout(() => {
+      output.cancel()
+      errors.cancel()
+    }, 1000)
+    await Promise.allSettled([reading, complaining])
+    clearTimeout(grace)
+    this.#input.close()
+    for (const answer of this.#pending.values()) answer(null)
+    this.#pending.clear()
+    return this.#howItEnded()
+  }
+
+  #howItEnded(): string {
+    const { exitCode, signalCode } = this.#child
+    const how = signalCode === null ? `exited with ${exitCode}` : `was killed by ${signalCode}`
+    const said = this.#complaints.trim()
+    return said === "" ? how : `${how}: ${said.slice(-complaintCharacters)}`
+  }
+
+  async #readComplaints(errors: PipeOutput): Promise<void> {
+    for (let bytes = await errors.read(); bytes !== null; bytes = await errors.read()) {
+      this.#complained(bytes)
+      const text = Buffer.from(bytes).toString("utf8")
+      this.#complaints = (this.#complaints + text).slice(-complaintCharacters)
+    }
+  }
+
+  #hear(text: string): void {
+    const message = parse(text)
+    if (message === null) {
+      const beginning = JSON.stringify(text.slice(0, 200))
+      const problem = `Claude Code wrote a line that is no JSON object: ${beginning}`
+      this.#events.signal({ kind: "problem", problem })
+      return
+    }
+    this.#events.message(text)
+    this.#understand(message)
+  }
+
+  /** It is in the transcript in parts already. */
+  #hearHeld(text: string | null): void {
+    const message = text === null ? null : parse(text)
+    if (message !== null) {
+      this.#understand(message)
+      return
+    }
+    const problem = "Claude Code wrote a line that is too long to be understood, or no JSON."
+    this.#events.signal({ kind: "problem", problem })
+  }
+
+  #understand(message: Fields): void {
+    if (message["type"] === "control_response") {
+      this.#settle(fieldsOf(message["response"]))
+      return
+    }
+    if (message["type"] === "control_request" && !this.#note(message)) return
+    this.#followTurn(message)
+    for (const signal of signalsOf(message)) {
+      const isEnd = signal.kind === "turn-ended"
+      this.#events.signal(isEnd ? { ...signal, isAgentsOwn: this.#isAgentsOwn(message) } : signal)
+    }
+  }
+
+  #followTurn(message: Fields): void {
+    if (this.#given === null || message["type"] !== "command_lifecycle") return
+    const isStarted = message["state"] === "started"
+    if (message["command_uuid"] === this.#given.uuid && isStarted) this.#given.isStarted = true
+  }
+
+  /** It begins turns by itself as well, when something in its background has ended say. */
+  #isAgentsOwn(result: Fields): boolean {
+    if (this.#given === null) return true
+    const uuids = listOf(result["user_message_uuids"])
+    return uuids.length > 0 ? !uuids.includes(this.#given.uuid) : !this.#given.isStarted
+  }
+
+  #settle(response: Fields): void {
+    const id = textOf(response["request_id"]) ?? ""
+    this.#pending.get(id)?.(response)
+    this.#pending.delete(id)
+  }
+
+  /** Whether somebody is to be asked; what nobody can answer is refused at once. */
+  #note(message: Fields): boolean {
+    const id = textOf(message["request_id"])
+    const subtype = textOf(fieldsOf(message["request"])["subtype"]) ?? "none"
+    if (id === null) return false
+    if (this.#asked.has(id)) {
+      const problem = `Claude Code used the id ${id} for a second question.`
+      this.#events.signal({ kind: "problem", problem })
+      return false
+    }
+    if (answerable.has(subtype)) {
+      this.#asked.set(id, subtype)
+      return true
+    }
+    this.#respond(id, { subtype: "error", error: `${subtype} is not supported here` })
+    const problem = `Claude Code asked for ${subtype}, which is not supported: it was refused.`
+    this.#events.signal({ kind: "problem", problem })
+    return false
+  }
+
+  /** Null when it does not answer. */
+  #ask(request: Fields): Promise<Fields | null> {
+    this.#requests += 1
+    const request_id = `host-${this.#requests}`
+    const { promise, resolve } = Promise.withResolvers<Fields | null>()
+    const timer = setTimeout(() => {
+      this.#pending.delete(request_id)
+      resolve(null)
+    }, answerMs)
+    this.#pending.set(request_id, (response) => {
+      clearTimeout(timer)
+      resolve(response)
+    })
+    this.#say({ type: "control_request", request_id, request })
+    return promise
+  }
+
+  #respond(request_id: string, response: Fields): void {
+    this.#say({ type: "control_response", response: { ...response, request_id } })
+  }
+
+  /** In order, each whole: a line that is no JSON would end it. */
+  #say(message: Fields): void {
+    const bytes = Buffer.from(`${JSON.stringify(message)}\n`, "utf8")
+    void this.#writes
+      .run(() => this.#input.write(bytes))
+      .catch((error: unknown) => {
+        const problem = `Could not write to Claude Code: ${messageOf(error)}`
+        this.#events.signal({ kind: "problem", problem })
+      })
+  }
+}
+
+const answerable = new Set(["can_use_tool", "elicitation", "request_user_dialog"])
+
+function toolAnswer(answer: AnswerToAgent): Fields {
+  if (answer.behavior === "deny") return { behavior: "deny", message: answer.message }
+  const { input, suggestions } = answer
+  const remembered = suggestions.length === 0 ? {} : { updatedPermissions: suggestions }
+  return { behavior: "allow", updatedInput: input, ...remembered }
+}
+
+function elicitationAnswer(answer: AnswerToAgent): Fields {
+  if (answer.behavior === "deny") return { action: "decline" }
+  return { action: "accept", content: answer.input }
+}
+
+function refusal(response: Fields | null): string {
+  if (response === null) return `Claude Code did not answer within ${answerMs / 1000} s.`
+  return `Claude Code refused: ${textOf(response["error"]) ?? "it does not say why"}.`
+}
+
+/** A session depends on these: they are held, though they are long. */
+function isToBeUnderstood(head: string): boolean {
+  return /"type":\s*"(?:control_request|control_response|result)"/.test(head)
+}
+
+function parse(text: string): Fields | null {
+  const value = tryParseJson(text)
+  return isFields(value) ? value : null
+}

@@ -1,0 +1,31 @@
+import type { AgentSpec, AgentStatus } from "../../execution/agent.ts"
+import type { StopCause } from "../../execution/state.ts"
+import type { Program } from "./program.ts"
+import type { SessionParts } from "./session-parts.ts"
+
+/** Why a session ends; without an exit code, that of its last turn's outcome. */
+export type Ending = { cause: StopCause | null; message: string; exitCode: number | null }
+
+/** How a session stands. */
+export function sessionStatus(
+  spec: AgentSpec,
+  parts: SessionParts,
+  program: Program,
+  ending: Ending | null,
+): AgentStatus {
+  const { meter, turns } = parts
+  return {
+    v: 1,
+    agent: spec.agent,
+    ...parts.identity.known,
+    resumed_from: spec.resumedFrom,
+    activity: parts.liveliness.activity,
+    turns: { ...turns.counts, responses: meter.responses },
+    questions: parts.desk.open,
+    usage: meter.usage(),
+    limit: parts.holdUp.limit,
+    last_turn: turns.last,
+    crashes: program.crashes,
+    end: ending && { cause: ending.cause ?? "end", message: ending.message },
+  }
+}

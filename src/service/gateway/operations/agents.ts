@@ -1,0 +1,206 @@
+import type { ExecutionId } from "../../../execution/id.ts"
+import { type ExecutionRecord, hasLabels } from "../../../execution/record.ts"
+import type { Scope } from "../../../execution/scope.ts"
+import type { StateKind } from "../../../execution/state.ts"
+import type { ByteBudget } from "../../../lib/byte-budget.ts"
+import { delay } from "../../../lib/delay.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { AgentOptions, type AgentStartParams, type OpenQuestion } from "../../../protocol/agent.ts"
+import type { ClientOrder } from "../../../protocol/agent-orders.ts"
+import { ExecuteParams, executeResultOf } from "../../../protocol/execute.ts"
+import { type Failure, failure, withDetails } from "../../../protocol/failure.ts"
+import type { ResultOf } from "../../../protocol/methods.ts"
+import { tooMuchInputWaits } from "../../../protocol/session-limits.ts"
+import type { Caller } from "../../access/caller.ts"
+import { isAdmin, mayAnswer, permit, scopeOf } from "../../access/permission.ts"
+import type { AgentOperations } from "../agent-operations.ts"
+import type { Answer, Operations } from "../ports.ts"
+import type { KeeperLink } from "./keeper-link.ts"
+import { originOf, ownedOf } from "./owned.ts"
+
+/** How long whoever has a session may take to leave it, before it is canceled. */
+const leaveMs = 10_000
+const lookMs = 50
+
+export type AgentPorts = {
+  link: () => KeeperLink
+  waitingInput: ByteBudget
+  status: Operations["status"]
+  cancel: (caller: Caller, id: string) => Answer<unknown>
+  /** The execution that a caller means, if it may steer it and has the scope. */
+  resolve: (caller: Caller, id: string, scope: Scope) => Result<ExecutionId, Failure>
+}
+
+/** What clients may ask about agents' sessions. */
+export function agentOperations(ports: AgentPorts): AgentOperations {
+  const { link, status } = ports
+  const order = (caller: Caller, id: string, wanted: ClientOrder) =>
+    giveOrder(caller, id, wanted, ports)
+  return {
+    start: (caller, params) => startAgent(caller, params, ports),
+
+    async send(caller, { execution_id, text, content = [], turn_id, when }) {
+      const turnId = turn_id ?? crypto.randomUUID()
+      const turn = { order: "send", turnId, content: text ?? content, when } as const
+      const sent = await order(caller, execution_id, turn)
+      if (sent.ok) return ok({ turn_id: turnId })
+      return fail(withDetails(sent.failure, { turn_id: turnId }))
+    },
+
+    answer: (caller, { execution_id, question_id, behavior, remember, ...rest }) =>
+      order(caller, execution_id, {
+        order: "answer",
+        questionId: question_id,
+        behavior,
+        remember,
+        updatedInput: rest.updated_input ?? null,
+        message: rest.message ?? null,
+      }),
+
+    interrupt: (caller, { execution_id }) => order(caller, execution_id, { order: "interrupt" }),
+
+    end: (caller, { execution_id }) => order(caller, execution_id, { order: "end", now: false }),
+
+    configure: (caller, { execution_id, model = null, permission_mode = null }) =>
+      order(caller, execution_id, { order: "configure", model, permissionMode: permission_mode }),
+
+    async status(caller, { execution_id }) {
+      const found = await status(caller, execution_id)
+      if (!found.ok) return found
+      const { id, agent, state, spec } = found.value
+      if (agent) return ok({ execution_id: id, ...agent })
+      return fail(noAgentStatus(spec.agent !== undefined, state.kind))
+    },
+
+    async inbox(caller, { labels }) {
+      const permitted = permit(caller, scopeOf["agent.inbox"])
+      if (!permitted.ok) return permitted
+      const live = await link().call("live", {})
+      if (!live.ok) return live
+      const theirs = live.value.records.filter((record) => {
+        return mayAnswer(caller, ownedOf(record)) && hasLabels(record, labels)
+      })
+      return ok({ questions: theirs.flatMap(questionsOf) })
+    },
+  }
+}
+
+async function giveOrder(
+  caller: Caller,
+  executionId: string,
+  order: ClientOrder,
+  { link, waitingInput, resolve }: AgentPorts,
+): Answer<Record<string, never>> {
+  const id = resolve(caller, executionId, scopeOf[`agent.${order.order}`])
+  if (!id.ok) return id
+  const origin = originOf(caller)
+  using held = waitingInput.hold(origin.principal, JSON.stringify(order).length)
+  if (held === null) return fail(tooMuchInputWaits)
+  return await link().call("order", { origin, executionId: id.value, order })
+}
+
+/** Starts a session; with `take_over`, once the one that has it has left. */
+async function startAgent(
+  caller: Caller,
+  params: AgentStartParams,
+  ports: AgentPorts,
+): Answer<ResultOf<"agent.start">> {
+  const needed = params.take_over ? (["execute", "control"] as const) : (["execute"] as const)
+  const permitted = permit(caller, ...needed)
+  if (!permitted.ok) return permitted
+  const resumed = await sessionToResume(caller, params, ports)
+  if (!resumed.ok) return resumed
+  const asked = { ...params, ...(resumed.value === null ? {} : { resume: resumed.value }) }
+  const started = await start(caller, asked, ports)
+  if (started.ok || !params.take_over) return started
+  const holder = started.failure.details?.["execution_id"]
+  if (started.failure.reason !== "SESSION_BUSY" || typeof holder !== "string") return started
+  const left = await leave(caller, holder, ports)
+  return left.ok ? start(caller, asked, ports) : left
+}
+
+/** `resume` may name an execution that ran the session. */
+async function sessionToResume(
+  caller: Caller,
+  { resume }: AgentStartParams,
+  { status }: AgentPorts,
+): Promise<Result<string | null, Failure>> {
+  if (resume === undefined || /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(resume)) return ok(resume ?? null)
+  const found = await status(caller, resume)
+  if (!found.ok) return found
+  const { agent, spec } = found.value
+  const session = agent?.session_id ?? spec.agent?.sessionId
+  if (session !== undefined) return ok(session)
+  return fail(failure("INVALID_PARAMS", `Execution ${found.value.id} has no agent's session.`))
+}
+
+async function start(
+  caller: Caller,
+  params: AgentStartParams,
+  { link }: AgentPorts,
+): Answer<ResultOf<"agent.start">> {
+  const agent = AgentOptions.parse(params)
+  const { cwd, env, timeout, idle_timeout, budget, limits, idempotency_key, labels } = params
+  const request = ExecuteParams.parse({
+    argv: [agent.agent, ...agent.args],
+    cwd,
+    env,
+    timeout,
+    idle_timeout,
+    budget,
+    limits,
+    idempotency_key,
+    labels,
+    stdin: "pipe",
+  })
+  const origin = originOf(caller)
+  const asked = { origin, exempt: isAdmin(caller), request, follow: false, agent }
+  const started = await link().call("start", asked)
+  if (!started.ok) return started
+  const { record, repeated } = started.value
+  const result = executeResultOf(record, repeated)
+  if (!result.ok) return result
+  const session_id = record.agent?.session_id ?? record.spec.agent?.sessionId ?? ""
+  return ok({
+    execution_id: record.id,
+    session_id,
+    ...(repeated ? { repeated } : {}),
+    ...(env === undefined || Object.keys(env).length === 0 ? {} : { note: cannotRestart }),
+  })
+}
+
+const cannotRestart =
+  "The values of `env` are not stored: after a crash of the service this session cannot be gone " +
+  "on with by itself. Put them into an `env_file` if it should."
+
+/** Ends whoever has a session, politely at first. */
+async function leave(
+  caller: Caller,
+  holder: string,
+  ports: AgentPorts,
+): Promise<Result<null, Failure>> {
+  const asked = await giveOrder(caller, holder, { order: "end", now: true }, ports)
+  if (!asked.ok && asked.failure.reason !== "WRONG_STATE") return asked
+  const hasLeft = async () => {
+    const found = await ports.status(caller, holder)
+    return !found.ok || found.value.state.kind === "ended"
+  }
+  for (let waitedMs = 0; waitedMs < leaveMs; waitedMs += lookMs) {
+    if (await hasLeft()) return ok(null)
+    await delay(lookMs)
+  }
+  const canceled = await ports.cancel(caller, holder)
+  if (canceled.ok || canceled.failure.reason === "WRONG_STATE") return ok(null)
+  return canceled
+}
+
+function questionsOf({ id, agent }: ExecutionRecord): OpenQuestion[] {
+  return (agent?.questions ?? []).map((question) => ({ execution_id: id, ...question }))
+}
+
+function noAgentStatus(isAgent: boolean, state: StateKind): Failure {
+  const message = isAgent
+    ? "The agent's host has not told anything yet: ask again in a moment."
+    : "It is a command, not an agent's session: `agent.start` starts one."
+  return failure("WRONG_STATE", message, { state })
+}

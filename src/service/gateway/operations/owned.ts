@@ -1,0 +1,12 @@
+import type { ExecutionRecord, Owned } from "../../../execution/record.ts"
+import type { Origin } from "../../../protocol/audit-entry.ts"
+import type { Caller } from "../../access/caller.ts"
+
+/** Of whatever a caller is known by: what the keeper notes. */
+export function originOf({ principal, address, via }: Caller): Origin {
+  return { principal, address, via }
+}
+
+export function ownedOf({ principal, spec }: ExecutionRecord): Owned {
+  return { principal, labels: spec.labels }
+}

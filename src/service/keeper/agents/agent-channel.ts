@@ -1,0 +1,147 @@
+import type { AgentStatus } from "../../../execution/agent.ts"
+import type { StopCause } from "../../../execution/state.ts"
+import { tryParseJson } from "../../../lib/parse-json.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { SerialQueue } from "../../../lib/serial-queue.ts"
+import { HostMessage } from "../../../protocol/agent-host.ts"
+import { type AgentOrder, hostVersion, mostStatusBytes } from "../../../protocol/agent-orders.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+import type { ChildOutput, Clock } from "../ports.ts"
+import type { InputQueue } from "../supervision/input-queue.ts"
+
+/** An order that is not answered by then may still be carried out. */
+const orderMs = 30_000
+/** A host has a bound on what waits; more than this at once is somebody's mistake. */
+const mostPending = 256
+
+type Done = Result<Record<string, never>, Failure>
+type Pending = { answer: (done: Done) => void; done: Done | null; writtenBytes: number }
+
+export type AgentChannelEvents = {
+  status(status: AgentStatus): void
+  /** The session ends by itself; null for no cause but that somebody wanted it. */
+  ending(cause: StopCause | null): void
+  /** What came on the descriptor is not what a host says. */
+  odd(why: string): void
+}
+
+/**
+ * What the keeper and the host of an agent's session have to say to each other. Orders go in whole,
+ * one after another, stamped with who gave them; an answer is passed on when the output that it
+ * relies on has been taken into the transcript.
+ */
+export class AgentChannel {
+  readonly #input: InputQueue
+  readonly #status: ChildOutput
+  readonly #clock: Clock
+  readonly #events: AgentChannelEvents
+  readonly #takenBytes: () => number
+  readonly #pending = new Map<string, Pending>()
+  readonly #writes = new SerialQueue()
+  readonly #prefix = crypto.randomUUID().slice(0, 8)
+  readonly #read: Promise<void>
+  #orders = 0
+  #held: string
+
+  constructor(
+    input: InputQueue,
+    status: ChildOutput,
+    clock: Clock,
+    /** Bytes of standard output that have been taken into the transcript. */
+    takenBytes: () => number,
+    events: AgentChannelEvents,
+    held = "",
+  ) {
+    this.#input = input
+    this.#status = status
+    this.#clock = clock
+    this.#takenBytes = takenBytes
+    this.#events = events
+    this.#held = held
+    this.#read = this.#follow()
+  }
+
+  /** The beginning of a message that the next program goes on with, once all is read. */
+  async handOver(): Promise<string> {
+    await this.#read
+    return this.#held
+  }
+
+  async order(by: string, order: AgentOrder): Promise<Done> {
+    if (this.#pending.size >= mostPending) {
+      const message = "Too many orders wait for this session: send one at a time."
+      return fail(failure("RATE_LIMITED", message, { retry_after: 1 }))
+    }
+    this.#orders += 1
+    const id = `${this.#prefix}-${this.#orders}`
+    const at = this.#clock.now().toISOString()
+    const text = `${JSON.stringify({ v: hostVersion, id, by, at, ...order })}\n`
+    const data = new TextEncoder().encode(text)
+    const { promise, resolve } = Promise.withResolvers<Done>()
+    this.#pending.set(id, { answer: resolve, done: null, writtenBytes: 0 })
+    using _timer = this.#clock.after(orderMs, () => resolve(fail(unknownOutcome)))
+    try {
+      const request = { principal: by, data, end: false, writer: null, offset: null }
+      const taken = await this.#writes.run(() => this.#input.write(request))
+      if (!taken.ok) return taken
+      return await promise
+    } finally {
+      this.#pending.delete(id)
+    }
+  }
+
+  /** More output is in the transcript. */
+  advanced(): void {
+    const taken = this.#takenBytes()
+    for (const { done, answer, writtenBytes } of this.#pending.values()) {
+      if (done !== null && writtenBytes <= taken) answer(done)
+    }
+  }
+
+  /** The session is over: nobody answers any more. */
+  close(): void {
+    for (const { answer, done } of this.#pending.values()) answer(done ?? fail(hasEnded))
+  }
+
+  async #follow(): Promise<void> {
+    const decoder = new TextDecoder()
+    while (true) {
+      const bytes = await this.#status.read()
+      if (bytes === null) return
+      this.#held += decoder.decode(bytes, { stream: true })
+      const lines = this.#held.split("\n")
+      this.#held = lines.pop() ?? ""
+      if (this.#held.length > mostStatusBytes) {
+        this.#events.odd("a message that is too long")
+        this.#held = ""
+      }
+      for (const line of lines) this.#hear(line)
+    }
+  }
+
+  #hear(line: string): void {
+    const message = HostMessage.safeParse(tryParseJson(line))
+    if (!message.success) {
+      this.#events.odd(message.error.message.slice(0, 500))
+      return
+    }
+    const said = message.data
+    if ("status" in said) this.#events.status(said.status)
+    else if ("end" in said) this.#events.ending(said.end.cause)
+    else {
+      const pending = this.#pending.get(said.ack)
+      if (pending === undefined) return // nobody waits for it any more
+      pending.done = said.failure === undefined ? ok({}) : fail(said.failure)
+      pending.writtenBytes = said.written
+      this.advanced()
+    }
+  }
+}
+
+const unknownOutcome = failure(
+  "OUTCOME_UNKNOWN",
+  "The session has not answered within 30 s, and may still do what was asked. Repeat the " +
+    "request: with the same turn_id it is done once.",
+)
+
+const hasEnded = failure("WRONG_STATE", "The session has ended.", { state: "ended" })

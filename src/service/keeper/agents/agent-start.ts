@@ -1,0 +1,85 @@
+import type { AgentSpec } from "../../../execution/agent.ts"
+import type { ExecutionRecord } from "../../../execution/record.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import type { AgentOptions } from "../../../protocol/agent.ts"
+import type { HostStart } from "../../../protocol/agent-orders.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+import type { Plan } from "../starting/plan.ts"
+
+/** A session that was asked for: how it is to be run, and what it begins with. */
+export type AgentStart = { spec: AgentSpec; first: HostStart["first"] }
+
+/** `newId` makes names of sessions and turns. */
+export function agentStartOf(options: AgentOptions, newId: () => string): AgentStart {
+  const { prompt, resume = null, fork } = options
+  const isOwnSession = resume === null || fork
+  return {
+    spec: {
+      agent: options.agent,
+      sessionId: isOwnSession ? newId() : resume,
+      resumedFrom: resume,
+      fork,
+      model: options.model ?? null,
+      permissionMode: options.permission_mode ?? null,
+      maxTurns: options.max_turns ?? null,
+      maxCostUsd: options.max_cost_usd ?? null,
+      maxTokens: options.max_tokens ?? null,
+      onLimit: options.on_limit,
+      restart: options.restart,
+      envFile: options.env_file ?? null,
+    },
+    first: prompt === undefined ? null : { turnId: options.turn_id ?? newId(), content: prompt },
+  }
+}
+
+/** A plan, with what the host of an agent is to be told; null for a command. */
+export type HostPlan = Plan & { host: Omit<HostStart, "executionId"> | null }
+
+/**
+ * The host is started in place of the agent's program, which was judged and is what the record
+ * names; the host is told which it is.
+ */
+export function hostPlan(
+  plan: Plan,
+  { spec, first }: AgentStart,
+  ownProgram: readonly string[],
+): HostPlan {
+  const { argv, argv0 } = plan.launch
+  const { cwd } = plan.spec
+  return {
+    spec: { ...plan.spec, agent: spec },
+    launch: {
+      ...plan.launch,
+      argv: [...ownProgram, "__agent-host"],
+      argv0: null,
+      isAgentHost: true,
+    },
+    host: { argv, argv0, cwd, spec, first },
+  }
+}
+
+/** Two that write one session destroy it: whoever has it keeps it. */
+export function refuseIfBusy(
+  { spec }: AgentStart,
+  live: readonly ExecutionRecord[],
+  processOutside: (sessionId: string) => number | null,
+): Result<null, Failure> {
+  const { sessionId, resumedFrom, fork } = spec
+  if (resumedFrom === null || fork) return ok(null)
+  const holder = live.find(({ spec: { agent }, agent: status }) => {
+    return agent?.sessionId === sessionId || status?.session_id === sessionId
+  })
+  if (holder !== undefined) {
+    const { id: execution_id } = holder
+    const message =
+      `Session ${sessionId} is in use by execution ${execution_id}: attach to that one, take the ` +
+      "session over (take_over), or go on with a copy of it (fork)."
+    return fail(failure("SESSION_BUSY", message, { execution_id }))
+  }
+  const pid = processOutside(sessionId)
+  if (pid === null) return ok(null)
+  const message =
+    `Session ${sessionId} is open in another program, process ${pid}: end that one, or go on ` +
+    "with a copy of the session (fork)."
+  return fail(failure("SESSION_BUSY", message, { pid }))
+}

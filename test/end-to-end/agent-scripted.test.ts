@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { scriptedAgentPath } from "../support/agent-deeds.ts"
+import { processesOf } from "../support/agent-facts.ts"
+import { AgentStage } from "../support/agent-stage.ts"
+import { RawSession } from "../support/raw-session.ts"
+import { Service } from "../support/service.ts"
+import { until } from "../support/until.ts"
+
+// With a program in the place of Claude Code that says what the real one never would.
+
+let stage: AgentStage
+
+beforeAll(async () => {
+  const variables = { PATH: scriptedAgentPath }
+  stage = await AgentStage.set(() => ({ say: "nothing" }), { variables })
+})
+
+afterAll(() => stage[Symbol.asyncDispose]())
+
+describe("garbage from an agent", () => {
+  test("ends nothing, is told, and leaves no memory behind", async () => {
+    const id = await stage.start()
+    await stage.client.call("agent.send", { execution_id: id, text: "first" })
+    await stage.whenTurnEnded(id)
+    const { pid } = await stage.client.call("status", { execution_id: id })
+    const before = privateMb(pid ?? 0)
+    await stage.client.call("agent.send", { execution_id: id, text: "garbage" })
+    await stage.whenTurnEnded(id, 2)
+    await stage.client.call("agent.send", { execution_id: id, text: "after" })
+    const status = await stage.whenTurnEnded(id, 3)
+
+    expect(status).toMatchObject({ crashes: 0, questions: [], last_turn: { outcome: "success" } })
+    const events = await stage.events(id)
+    const problems = events.filter(({ event }) => event === "problem")
+    expect(problems.map(({ problem }) => String(problem)).join("\n")).toMatch(
+      /no JSON object[^]*no JSON object[^]*second question[^]*dance/,
+    )
+    const parts = events.filter(({ event, text }) => event === "message" && text !== undefined)
+    const text = parts.map((part) => String(part["text"])).join("")
+    expect(text).toHaveLength('{"type":"user","text":""}'.length + 50_000_000)
+    expect(parts.at(-1)).toMatchObject({ last: true })
+    await until("its memory comes back", () => privateMb(pid ?? 0) < before + 30)
+    await stage.client.call("control", { type: "CANCEL", execution_id: id })
+  }, 120_000)
+})
+
+describe("the host of a session", () => {
+  test("that is killed ends the session with all of its processes, and it is told", async () => {
+    const id = await stage.start({ prompt: "hang" })
+    const { pid } = await stage.client.call("status", { execution_id: id })
+    await until("the agent runs", () => processesOf(id).length > 1)
+    process.kill(pid ?? 0, "SIGKILL")
+
+    expect((await stage.whenEnded(id)).ending).toMatchObject({ signal: "SIGKILL" })
+    expect(processesOf(id)).toEqual([])
+  })
+
+  test("cannot be spoken to by another process of its user", async () => {
+    const id = await stage.start({ prompt: "hang" })
+    const { pid } = await stage.client.call("status", { execution_id: id })
+    for (const fd of [0, 1, 3]) {
+      expect(() => writeFileSync(`/proc/${pid}/fd/${fd}`, "forged\n")).toThrow("ENXIO")
+    }
+    await stage.client.call("control", { type: "CANCEL", execution_id: id })
+  })
+
+  test("reads an env_file at every start, and ends with the reason where it cannot", async () => {
+    const env_file = join(stage.project, "variables")
+    writeFileSync(env_file, "GREETING=hello\n")
+    const id = await stage.start({ prompt: "hang", env_file })
+    await until("the agent runs", () => processesOf(id).length > 1)
+    const environments = processesOf(id).map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8"))
+    expect(environments.filter((text) => text.includes("GREETING=hello"))).not.toEqual([])
+    await stage.client.call("control", { type: "CANCEL", execution_id: id })
+
+    rmSync(env_file)
+    const without = await stage.start({ prompt: "hang", env_file })
+    expect((await stage.whenEnded(without)).ending).toMatchObject({ cause: "agent-failed" })
+    expect(JSON.stringify(await stage.events(without))).toContain("ENOENT")
+  })
+})
+
+describe("a service with an allow-list", () => {
+  test("judges the agent's program, and lets no file set its variables", async () => {
+    const flags = { "allowed-commands": "claude" }
+    await using strict = await Service.start({ flags, env: { PATH: scriptedAgentPath } })
+    using session = await RawSession.open(`ws+unix://${strict.stateDir}/gateway.sock:/ws/mcp`)
+    await session.call("agent.start", {})
+    const refused = await session.refused("agent.start", { env_file: "variables" })
+    expect(refused.data).toMatchObject({ reason: "SECURITY_DENIED", rule: "variable" })
+
+    await using none = await Service.start({
+      flags: { "allowed-commands": "true" },
+      env: { PATH: scriptedAgentPath },
+    })
+    using other = await RawSession.open(`ws+unix://${none.stateDir}/gateway.sock:/ws/mcp`)
+    const denied = await other.refused("agent.start", {})
+    expect(denied.data).toMatchObject({ reason: "SECURITY_DENIED", rule: "program" })
+  })
+})
+
+/** What is this process's alone. */
+function privateMb(pid: number): number {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")
+  const kilobytes = [...rollup.matchAll(/^Private_\w+:\s+(\d+) kB$/gm)].map(([, kb]) => Number(kb))
+  return kilobytes.reduce((sum, one) => sum + one, 0) / 1024
+}

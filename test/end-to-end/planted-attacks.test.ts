@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { readFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { endService, linesOf, OwnersHome } from "../support/owners-home.ts"
+import { faultsIn, type PlantedCase } from "../support/planted-cases.ts"
+import { owner, plant, plantForNow, plants, RootsOwn } from "../support/planted-state.ts"
+import { byScale } from "../support/scale.ts"
+import { isRunning } from "../support/service.ts"
+import { notRoot, testUnless } from "../support/test-unless.ts"
+
+setDefaultTimeout(180_000)
+
+let home: OwnersHome
+let id = ""
+
+beforeAll(async () => {
+  if (notRoot !== null) return
+  home = new OwnersHome()
+  id = await home.fill()
+})
+
+afterAll(() => home?.[Symbol.dispose]())
+
+const link = "a link to root's file"
+const pipe = "a named pipe"
+const everybody = [0, owner]
+
+/** Each of these names with each of these commands, in all their forms. */
+function cases(
+  names: readonly string[],
+  kind: string,
+  commands: readonly string[],
+  uids: readonly number[] = everybody,
+): PlantedCase[] {
+  const lines = commands.flatMap((command) => linesOf(id)[command] ?? [])
+  return names.flatMap((name) =>
+    lines.flatMap((line) => uids.map((uid) => ({ name, kind, line, uid }))),
+  )
+}
+
+/** What once was an attack, in every run. */
+describe("in a state directory of another user", () => {
+  testUnless(
+    notRoot,
+    "a lock that names a process of root's is no reason to signal it",
+    async () => {
+      const found = await faultsIn(
+        home,
+        cases(["lock"], "hostile content", ["stop", "upgrade", "ps"]),
+      )
+
+      expect(found).toEqual([])
+    },
+  )
+
+  testUnless(notRoot, "a link gives nothing of root's away, nor changes it", async () => {
+    const found = await faultsIn(home, [
+      ...cases(["start.lock"], link, ["ps", "run"]),
+      ...cases(["upgrade.lock", "upgrade-request.json.new"], link, ["upgrade"]),
+      ...cases(["lock", "ballast", "service.log"], link, ["serve", "run"]),
+    ])
+
+    expect(found).toEqual([])
+  })
+
+  testUnless(notRoot, "nobody waits at a named pipe", async () => {
+    const names = ["lock", "receipt-key.pem", "audit/00000001.jsonl"]
+    const commands = ["ps", "doctor", "stop", "upgrade", "audit", "verify", "receipt"]
+
+    expect(await faultsIn(home, cases(names, pipe, commands))).toEqual([])
+  })
+
+  testUnless(notRoot, "what cannot be checked is not called sound", async () => {
+    await using roots = new RootsOwn()
+    const tries = [
+      { name: `transcripts/${id}/00000000.seg`, line: ["verify", "--offline", id] },
+      { name: `transcripts/${id}`, line: ["verify", "--offline", id] },
+      { name: "audit/00000001.jsonl", line: ["audit", "--verify"] },
+      { name: "audit", line: ["audit", "--verify"] },
+    ]
+    for (const { name, line } of tries) {
+      for (const kind of [link, "a link to a directory", pipe, "hostile content"]) {
+        using copy = home.copy()
+        plant(copy.stateDir, name, kind, roots)
+
+        const { exitCode } = await home.use(line, copy.stateDir, owner)
+
+        expect({ name, kind, isSound: exitCode === 0 }).toEqual({ name, kind, isSound: false })
+      }
+    }
+  })
+})
+
+describe("in the directory of a service that runs", () => {
+  const names = [
+    "upgrade.lock",
+    "upgrade-request.json",
+    "upgrade-report.json",
+    "upgrade.lock.new",
+    "upgrade-request.json.new",
+    "upgrade-report.json.new",
+    "ballast",
+    "schema.json",
+    "trees.json",
+    "tokens.json",
+    "start.lock",
+    "service.log.1",
+    "receipt-key.pem",
+    "journal.sqlite",
+    "gateway.sock",
+    "audit/00000001.jsonl",
+  ]
+
+  testUnless(notRoot, "nothing that is planted makes an upgrade lose what runs", async () => {
+    await using roots = new RootsOwn()
+    const before = roots.look()
+    using copy = home.copy()
+    const { stateDir } = copy
+    await home.use(["run", "-d", "--", "sleep", "1000"], stateDir, owner)
+    const { pid } = JSON.parse(readFileSync(join(stateDir, "lock"), "utf8"))
+    const kinds = [link, pipe, "hostile content"]
+
+    for (const [at, name] of names.entries()) {
+      const some = [kinds[at % kinds.length] ?? link]
+      for (const kind of byScale({ short: some, full: kinds, long: Object.keys(plants) })) {
+        using _planted = plantForNow(stateDir, name, kind, roots)
+        for (const uid of everybody) {
+          const { exitCode, stderr } = await home.use(["upgrade"], stateDir, uid, upgradeMs)
+          const isExplained = exitCode === 0 || /upgrade[-.]|belongs to user/.test(stderr)
+          const isNamed = isExplained || stderr.includes(basename(name)) || /journal/.test(stderr)
+          expect({ name, kind, isNamed, stderr }).toMatchObject({ isNamed: true })
+          expect({ name, kind, lives: isRunning(pid) }).toMatchObject({ lives: true })
+        }
+      }
+    }
+    const listed = await home.use(["ps"], stateDir, owner)
+
+    expect(roots.look()).toBe(before)
+    expect(listed.stdout).toContain("sleep 1000")
+    await endService(stateDir)
+  })
+})
+
+/** Where there is a service, upgrading is not what it is without one. */
+const upgradeMs = 60_000

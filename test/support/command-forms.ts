@@ -1,0 +1,72 @@
+import { hostile, hostileName } from "./hostile-text.ts"
+
+export type Attempt = readonly string[]
+
+export const names = [`${hostile}1`, `${hostile}2`, `${hostile}3`] as const
+
+/** Every command, in the forms that show something of others. `ID` is an execution's. */
+export const forms: Record<string, readonly Attempt[]> = {
+  run: [
+    ["--", "true"],
+    ["-d", "--name", hostileName, "--", "true"],
+    ["--cwd", "/no", "true"],
+  ],
+  rerun: [["ID"], ["-d", "ID"], ["-d", names[0]]],
+  attach: [["ID"], ["--observe", "ID"]],
+  wait: [["ID"], ["--any", "ID"]],
+  claude: [["-d", "do"], ["do"], []],
+  inbox: [[], ["--json"]],
+  "agent status": [["ID"], ["--json", "ID"]],
+  "agent send": [["ID", "text"]],
+  "agent answer": [
+    ["ID", "q1", "allow"],
+    ["ID", hostile, "deny", "-m", hostile],
+  ],
+  "agent interrupt": [["ID"]],
+  "agent configure": [["--model", hostile, "ID"], ["ID"]],
+  "agent end": [["ID"]],
+  ps: [["-a"], ["-a", "--json"], ["-a", "-q"], ["--watch"], ["--watch", "--json"], ["-a", "-i"]],
+  inspect: [["ID"], ["--json", "ID"], [names[0]]],
+  logs: [["ID"], ["-f", "-t", "ID"], []],
+  pause: [["ID"]],
+  resume: [["ID"]],
+  cancel: [["ID"], ["--all"]],
+  signal: [["TERM", "ID"]],
+  send: [
+    ["ID", "text"],
+    ["--end", "ID"],
+  ],
+  receipt: [["ID"], ["--json", "ID"], ["--public-key"]],
+  verify: [["ID"], ["--json", "ID"], ["--offline", "ID"]],
+  audit: [[], ["--json"], ["--verify"], ["--follow"]],
+  rm: [["ID"], [names[1]]],
+  prune: [["--all", "--force"], ["--all"]],
+  "context add": [["--url", "URL", "a"]],
+  "context use": [["a"], [hostile]],
+  "context list": [[], ["--json"]],
+  "context show": [[]],
+  "context remove": [["a"]],
+  "token create": [["--name", "a"]],
+  "token new": [[]],
+  "token show": [[], ["--json"]],
+  "token list": [[], ["--json"]],
+  "token revoke": [["a"], [hostile]],
+  mcp: [[]],
+  "mcp install": [["--list"], ["claude-code"], ["codex"], ["cursor", "--write"]],
+  bridge: [
+    ["--to", "URL"],
+    ["--to", "HTTP/mcp", "--log-level", "debug"],
+    ["--", "sh", "-c", "read x; echo $x"],
+  ],
+  serve: [["--port", "none"]],
+  stop: [[]],
+  upgrade: [[], ["--json"]],
+  doctor: [[], ["--json"]],
+  policy: [
+    ["check", "--", hostileName],
+    ["check", "--json", "--allowed-commands", "a", "b"],
+  ],
+  healthcheck: [[], ["--url", "URL"]],
+  completions: [["bash"], ["zsh"], ["fish"]],
+  version: [[], ["--json"]],
+}

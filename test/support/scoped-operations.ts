@@ -1,0 +1,281 @@
+import type { Scope } from "../../src/execution/scope.ts"
+import { agentDeeds } from "./agent-deeds.ts"
+import { type Deed, deeds, type Target } from "./deeds.ts"
+
+/** One thing that can be asked for at one door, and who may. */
+export type ScopedOperation<Request> = {
+  /** As it is called where operations are defined. */
+  name: string
+  /** Where one name does several things. */
+  variant?: string
+  /** All of these. Nothing: whoever was let in may. */
+  needs: readonly Scope[]
+  deed: Deed
+  request: (target: Target) => Request
+}
+
+export type NativeRequest = { method: string; params: object }
+
+const firstQuestion = { question_id: "q1", behavior: "allow" }
+
+const about = ({ id: execution_id }: Target) => ({ execution_id })
+
+/** Every method of the native protocol, but for those about a session's own subscription. */
+export const nativeOperations: ScopedOperation<NativeRequest>[] = [
+  native("execute", ["execute"], deeds.starts, ({ word }) => ({
+    command: "true",
+    labels: { word },
+  })),
+  ...steering().map(({ type, signal, deed }) => ({
+    ...native("control", ["control"], deed, (target) => ({ ...about(target), type, signal })),
+    variant: type,
+  })),
+  native("input", ["control"], deeds.writes, (target) => ({
+    ...about(target),
+    data: `written ${target.word}\n`,
+  })),
+  native("resize", ["control"], deeds.resizes, (target) => ({
+    ...about(target),
+    cols: 111,
+    rows: 33,
+  })),
+  native("remove", ["control"], deeds.removes, about),
+  native("attach", ["read"], deeds.shows, about),
+  {
+    ...native("attach", ["control"], deeds.follows, (target) => ({
+      ...about(target),
+      role: "driver",
+    })),
+    variant: "as a driver",
+  },
+  native("watch", ["read"], deeds.shows, () => ({})),
+  native("list", ["read"], deeds.shows, () => ({})),
+  native("status", ["read"], deeds.shows, about),
+  native("receipt", ["read"], deeds.shows, about),
+  native("transcript.read", ["read"], deeds.shows, about),
+  native("transcript.verify", ["read"], deeds.shows, about),
+  native("agent.start", ["execute"], deeds.starts, ({ word }) => ({ labels: { word } })),
+  native("agent.send", ["execute"], agentDeeds.sends, (target) => ({
+    ...about(target),
+    text: target.word,
+  })),
+  native("agent.answer", ["control"], agentDeeds.answers, (target) => ({
+    ...about(target),
+    ...firstQuestion,
+  })),
+  native("agent.interrupt", ["control"], agentDeeds.interrupts, about),
+  native("agent.end", ["control"], agentDeeds.ends, about),
+  native("agent.configure", ["control"], agentDeeds.configures, (target) => ({
+    ...about(target),
+    model: target.word,
+  })),
+  native("agent.status", ["read"], agentDeeds.shows, about),
+  native("agent.inbox", ["read"], agentDeeds.shows, () => ({})),
+]
+
+function steering() {
+  return [
+    { type: "PAUSE", signal: undefined, deed: deeds.pauses },
+    { type: "RESUME", signal: undefined, deed: deeds.resumes },
+    { type: "CANCEL", signal: undefined, deed: deeds.cancels },
+    { type: "SIGNAL", signal: "TERM", deed: deeds.signals },
+  ] as const
+}
+
+function native(
+  name: string,
+  needs: readonly Scope[],
+  deed: Deed,
+  params: (target: Target) => object,
+): ScopedOperation<NativeRequest> {
+  return { name, needs, deed, request: (target) => ({ method: name, params: params(target) }) }
+}
+
+export type HttpRequest = { method: string; path: string; body?: object }
+
+/** Every route, but for `/mcp` and the WebSocket. */
+export const httpOperations: ScopedOperation<HttpRequest>[] = [
+  route("post /executions", ["execute"], deeds.starts, ({ word }) => ({
+    command: "true",
+    labels: { word },
+  })),
+  route("get /executions", ["read"], deeds.shows),
+  route("get /executions/:id", ["read"], deeds.shows),
+  route("delete /executions/:id", ["control"], deeds.removes),
+  ...steering().map(({ type, signal, deed }) => ({
+    ...route("post /executions/:id/control", ["control"], deed, () => ({ type, signal })),
+    variant: type,
+  })),
+  route("post /executions/:id/input", ["control"], deeds.writes, ({ word }) => ({
+    data: `written ${word}\n`,
+  })),
+  route("post /executions/:id/resize", ["control"], deeds.resizes, () => ({
+    cols: 111,
+    rows: 33,
+  })),
+  route("get /executions/:id/output", ["read"], deeds.shows),
+  route("get /executions/:id/transcript", ["read"], deeds.shows),
+  route("get /executions/:id/receipt", ["read"], deeds.shows),
+  route("post /executions/:id/verify", ["read"], deeds.shows, () => ({})),
+  route("post /agents", ["execute"], deeds.starts, ({ word }) => ({ labels: { word } })),
+  route("get /agents/:id", ["read"], agentDeeds.shows),
+  route("post /agents/:id/turns", ["execute"], agentDeeds.sends, ({ word }) => ({ text: word })),
+  route("post /agents/:id/answers", ["control"], agentDeeds.answers, () => firstQuestion),
+  route("post /agents/:id/interrupt", ["control"], agentDeeds.interrupts, () => ({})),
+  route("post /agents/:id/end", ["control"], agentDeeds.ends, () => ({})),
+  route("post /agents/:id/configure", ["control"], agentDeeds.configures, ({ word }) => ({
+    model: word,
+  })),
+  route("get /agents/:id/events", ["read"], deeds.shows),
+  route("get /inbox", ["read"], agentDeeds.shows),
+  route("get /events", ["read"], deeds.shows),
+  route("post /tickets", [], deeds.shows),
+  route("get /openapi.json", [], deeds.shows),
+  route("get /health", [], deeds.shows),
+  route("get /healthz", [], deeds.shows),
+  route("get /readyz", [], deeds.shows),
+  route("get /metrics", ["metrics"], deeds.shows),
+]
+
+function route(
+  name: string,
+  needs: readonly Scope[],
+  deed: Deed,
+  body?: (target: Target) => object,
+): ScopedOperation<HttpRequest> {
+  const [method = "", path = ""] = name.split(" ")
+  return {
+    name,
+    needs,
+    deed,
+    request: (target) => ({
+      method: method.toUpperCase(),
+      path: path.replace(":id", target.id),
+      ...(body === undefined ? {} : { body: body(target) }),
+    }),
+  }
+}
+
+export type McpRequest = {
+  method: string
+  params: Record<string, unknown>
+  /** Whether the client says that it takes a task for an answer. */
+  asTask?: boolean
+}
+
+/** Every tool. What answers with an execution's state or output needs `read` for that. */
+export const toolOperations: ScopedOperation<McpRequest>[] = [
+  tool("start", ["execute"], deeds.starts, ({ word }) => ({ command: "true", labels: { word } })),
+  tool("run", ["execute", "read"], deeds.starts, ({ word }) => ({
+    command: "true",
+    labels: { word },
+  })),
+  {
+    ...tool("run", ["execute", "read", "control"], deeds.starts, ({ word }) => ({
+      command: "true",
+      labels: { word },
+      on_cancel: "cancel",
+    })),
+    variant: "that is cancelled with its call",
+  },
+  tool("wait", ["read"], deeds.shows, about),
+  tool("output", ["read"], deeds.shows, about),
+  tool("list", ["read"], deeds.shows, () => ({})),
+  tool("input", ["control"], deeds.writes, (target) => ({
+    ...about(target),
+    text: `written ${target.word}\n`,
+  })),
+  tool("pause", ["control", "read"], deeds.pauses, about),
+  tool("resume", ["control", "read"], deeds.resumes, about),
+  tool("cancel", ["control", "read"], deeds.cancels, about),
+  tool("signal", ["control", "read"], deeds.signals, (target) => ({
+    ...about(target),
+    signal: "SIGTERM",
+  })),
+  tool("verify", ["read"], deeds.shows, (target) => ({ ...about(target), contains: "x" })),
+  tool("receipt", ["read"], deeds.shows, about),
+]
+
+function tool(
+  name: string,
+  needs: readonly Scope[],
+  deed: Deed,
+  args: (target: Target) => object,
+): ScopedOperation<McpRequest> {
+  return {
+    name,
+    needs,
+    deed,
+    request: (target) => ({
+      method: "tools/call",
+      params: { name, arguments: args(target) },
+    }),
+  }
+}
+
+/** What both eras have, besides `tools/call`. */
+export const mcpOperations: ScopedOperation<McpRequest>[] = [
+  mcp("ping", [], () => ({})),
+  mcp("tools/list", [], () => ({})),
+  mcp("prompts/list", [], () => ({})),
+  mcp("prompts/get", [], ({ id: execution_id }) => ({
+    name: "investigate-failure",
+    arguments: { execution_id },
+  })),
+  mcp("resources/templates/list", [], () => ({})),
+  mcp("resources/list", ["read"], () => ({})),
+  mcp("resources/read", ["read"], ({ id }) => ({ uri: `cc-executor://executions/${id}` })),
+  mcp("completion/complete", ["read"], ({ id }) => ({
+    ref: { type: "ref/resource", uri: "cc-executor://executions/{id}" },
+    argument: { name: "id", value: id.slice(0, 4) },
+  })),
+]
+
+export const legacyOperations: ScopedOperation<McpRequest>[] = [
+  mcp("initialize", [], () => ({
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "t", version: "1" },
+  })),
+]
+
+/** Where a connection outlives its requests. */
+export const subscribingOperations: ScopedOperation<McpRequest>[] = [
+  mcp("resources/subscribe", ["read"], ({ id }) => ({ uri: `cc-executor://executions/${id}` })),
+  mcp("resources/unsubscribe", [], ({ id }) => ({ uri: `cc-executor://executions/${id}` })),
+]
+
+export const modernOperations: ScopedOperation<McpRequest>[] = [
+  mcp("server/discover", [], () => ({})),
+  mcp("tasks/get", ["read"], taskOf),
+  mcp("tasks/update", ["read"], taskOf),
+  mcp("tasks/cancel", ["read", "control"], taskOf, deeds.cancels),
+]
+
+/** `run`, by a client that takes a task for an answer. */
+export const taskOperations: ScopedOperation<McpRequest>[] = [
+  {
+    name: "run",
+    variant: "answered with a task",
+    needs: ["execute", "read"],
+    deed: deeds.starts,
+    request: ({ word }) => ({
+      method: "tools/call",
+      params: { name: "run", arguments: { command: "true", labels: { word } } },
+      asTask: true,
+    }),
+  },
+]
+
+function taskOf({ id }: Target) {
+  return { taskId: `${id}.20000` }
+}
+
+function mcp(
+  name: string,
+  needs: readonly Scope[],
+  params: (target: Target) => Record<string, unknown>,
+  deed: Deed = deeds.shows,
+): ScopedOperation<McpRequest> {
+  return { name, needs, deed, request: (target) => ({ method: name, params: params(target) }) }
+}
