@@ -3,6 +3,7 @@ import { ignoreUnhandledRejection } from "../lib/ignore-unhandled-rejection.ts"
 import type { Result } from "../lib/result.ts"
 import type { Encoding, Labels } from "../protocol/execute.ts"
 import type { MethodName, ParamsOf, ResultOf, Role } from "../protocol/methods.ts"
+import { AgentSession } from "./agent-session.ts"
 import { Calls } from "./calls/calls.ts"
 import { StandardInput } from "./calls/standard-input.ts"
 import { AlreadyAttachedError } from "./client-error.ts"
@@ -140,6 +141,20 @@ export class Client implements AsyncDisposable {
     if (!delivery.ok) throw delivery.failure
     await delivery.value.ready
     return remoteExecution(delivery.value, this.#calls)
+  }
+
+  /** Starts an agent's session and follows it from its first event on. */
+  async startAgent(params: ParamsOf<"agent.start">): Promise<AgentSession> {
+    const { execution_id } = await this.call("agent.start", params)
+    return this.attachAgent(execution_id)
+  }
+
+  async attachAgent(
+    executionId: string,
+    options: Pick<AttachOptions, "from"> = {},
+  ): Promise<AgentSession> {
+    const execution = await this.attach(executionId, options)
+    return new AgentSession(execution, (method, asked) => this.call(method, asked))
   }
 
   /** Writes to an execution without following it; several may write at a time. */

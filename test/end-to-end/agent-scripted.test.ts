@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { scriptedAgentPath } from "../support/agent-deeds.ts"
 import { processesOf } from "../support/agent-facts.ts"
 import { AgentStage } from "../support/agent-stage.ts"
+import { privateMbOf } from "../support/memory-of.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 import { until } from "../support/until.ts"
@@ -25,7 +26,7 @@ describe("garbage from an agent", () => {
     await stage.client.call("agent.send", { execution_id: id, text: "first" })
     await stage.whenTurnEnded(id)
     const { pid } = await stage.client.call("status", { execution_id: id })
-    const before = privateMb(pid ?? 0)
+    const before = privateMbOf(pid ?? 0)
     await stage.client.call("agent.send", { execution_id: id, text: "garbage" })
     await stage.whenTurnEnded(id, 2)
     await stage.client.call("agent.send", { execution_id: id, text: "after" })
@@ -41,7 +42,7 @@ describe("garbage from an agent", () => {
     const text = parts.map((part) => String(part["text"])).join("")
     expect(text).toHaveLength('{"type":"user","text":""}'.length + 50_000_000)
     expect(parts.at(-1)).toMatchObject({ last: true })
-    await until("its memory comes back", () => privateMb(pid ?? 0) < before + 30)
+    await until("its memory comes back", () => privateMbOf(pid ?? 0) < before + 30)
     await stage.client.call("control", { type: "CANCEL", execution_id: id })
   }, 120_000)
 })
@@ -100,10 +101,3 @@ describe("a service with an allow-list", () => {
     expect(denied.data).toMatchObject({ reason: "SECURITY_DENIED", rule: "program" })
   })
 })
-
-/** What is this process's alone. */
-function privateMb(pid: number): number {
-  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")
-  const kilobytes = [...rollup.matchAll(/^Private_\w+:\s+(\d+) kB$/gm)].map(([, kb]) => Number(kb))
-  return kilobytes.reduce((sum, one) => sum + one, 0) / 1024
-}

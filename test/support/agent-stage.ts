@@ -24,6 +24,8 @@ export class AgentStage implements AsyncDisposable {
   readonly api: MessagesApi
   readonly service: Service
   readonly client: Client
+  /** What the service and its agents are started with. */
+  readonly environment: Record<string, string>
   readonly #folder: ReturnType<typeof temporaryFolder>
 
   private constructor(
@@ -31,7 +33,9 @@ export class AgentStage implements AsyncDisposable {
     service: Service,
     client: Client,
     folder: ReturnType<typeof temporaryFolder>,
+    environment: Record<string, string>,
   ) {
+    this.environment = environment
     this.api = api
     this.service = service
     this.client = client
@@ -42,12 +46,10 @@ export class AgentStage implements AsyncDisposable {
     const api = new MessagesApi(model)
     const folder = temporaryFolder()
     for (const name of ["home", "tmp", "project"]) mkdirSync(join(folder.path, name))
-    const service = await Service.start({
-      ...options,
-      env: { ...agentEnvironment(folder.path, api.url), ...options.variables },
-    })
+    const environment = { ...agentEnvironment(folder.path, api.url), ...options.variables }
+    const service = await Service.start({ ...options, env: environment })
     const client = connect({ url: await service.url() })
-    return new AgentStage(api, service, client, folder)
+    return new AgentStage(api, service, client, folder, environment)
   }
 
   get project(): string {

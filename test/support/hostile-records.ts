@@ -27,7 +27,9 @@ export async function serviceWithHostileRecords(
   await until("it has ended", async () => {
     return (await session.call("status", { execution_id: id })).state === "ended"
   })
-  await session.call("execute", { argv: ["sleep", "1000"], labels: { [hostile]: hostile } })
+  // One that `stop` lists and asks about, whatever others are there by then.
+  const running = ["sh", "-c", "sleep 1000", hostileName]
+  await session.call("execute", { argv: running, labels: { [hostile]: hostile } })
   return { service, id }
 }
 

@@ -7,3 +7,10 @@ export function memoryOf(pid: number): { nowMb: number; peakMb: number } {
     Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) / 1024
   return { nowMb: mebibytes("VmRSS"), peakMb: mebibytes("VmHWM") }
 }
+
+/** What is this process's alone. */
+export function privateMbOf(pid: number): number {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")
+  const kilobytes = [...rollup.matchAll(/^Private_\w+:\s+(\d+) kB$/gm)].map(([, kb]) => Number(kb))
+  return kilobytes.reduce((sum, one) => sum + one, 0) / 1024
+}

@@ -1,22 +1,9 @@
-import { z } from "zod"
 import type { Client } from "../../client/connect.ts"
 import { shortId } from "../../execution/id.ts"
-import { tryParseJson } from "../../lib/parse-json.ts"
+import type { SessionEvent } from "../../protocol/agent-event.ts"
 import type { Context } from "../context.ts"
 import { untilTold } from "../terminal/interrupts.ts"
-
-/** What a follower looks at in an event of a session; everything else passes by. */
-const SessionEvent = z.discriminatedUnion("event", [
-  z.object({ event: z.literal("question"), question_id: z.string(), tool: z.string().nullable() }),
-  z.object({
-    event: z.literal("turn-ended"),
-    outcome: z.string(),
-    result: z.string().nullable().default(null),
-  }),
-  z.object({ event: z.literal("problem"), problem: z.string() }),
-  z.object({ event: z.literal("limit"), status: z.string(), resets_at: z.string().nullable() }),
-])
-type SessionEvent = z.infer<typeof SessionEvent>
+import { messageWriter } from "../terminal/message-writer.ts"
 
 const exitCodes = { success: 0, failure: 1, left: 130 } as const
 
@@ -30,24 +17,17 @@ export async function followSession(
   id: string,
   { isJson }: { isJson: boolean },
 ): Promise<number> {
-  const execution = await client.attach(id)
-  await using _detach = execution
+  await using session = await client.attachAgent(id)
+  const writeEvent = messageWriter(context.stdout)
   using told = untilTold(context)
-  told.signal.addEventListener("abort", () => void execution.detach())
-  let rest = ""
-  for await (const event of execution.output()) {
-    if (event.kind !== "output" || event.stream !== "stdout") continue
-    if (isJson) await context.stdout.writeBytes(event.bytes)
-    const lines = (rest + (event.text ?? "")).split("\n")
-    rest = lines.pop() ?? ""
-    for (const line of lines) {
-      const said = SessionEvent.safeParse(tryParseJson(line))
-      if (!said.success) continue
-      const exitCode = await tell(context, id, said.data, isJson)
-      if (exitCode === null) continue
-      await client.call("agent.end", { execution_id: id })
-      return exitCode
-    }
+  told.signal.addEventListener("abort", () => void session.detach())
+  for await (const notice of session.events()) {
+    if (isJson && "line" in notice) await writeEvent(`${notice.line}\n`)
+    if (notice.kind !== "event") continue
+    const exitCode = await tell(context, id, notice.event, isJson)
+    if (exitCode === null) continue
+    await session.end()
+    return exitCode
   }
   if (told.signal.aborted) {
     await context.stderr.write(
@@ -56,7 +36,7 @@ export async function followSession(
     )
     return exitCodes.left
   }
-  const { cause } = await execution.ended
+  const { cause } = await session.execution.ended
   await context.stderr.write(`The session ended before the turn did (${cause ?? "by itself"}).\n`)
   return exitCodes.failure
 }
@@ -88,10 +68,12 @@ async function tell(
     }
     case "turn-ended": {
       const { outcome, result } = said
-      if (!isJson && result !== null) await context.stdout.write(`${result}\n`)
+      if (!isJson && result) await context.stdout.write(`${result}\n`)
       if (outcome === "success") return exitCodes.success
       await context.stderr.write(`The turn did not succeed: ${outcome}.\n`)
       return exitCodes.failure
     }
+    default:
+      return null
   }
 }
