@@ -5,6 +5,7 @@ import { CuttingProxy } from "../support/cutting-proxy.ts"
 import { followToEnd } from "../support/followed-output.ts"
 import { quickClient } from "../support/following.ts"
 import { fixture, runIndependently } from "../support/independent-run.ts"
+import { byScale, fewIfShort } from "../support/scale.ts"
 import { seededRandom } from "../support/seeded-random.ts"
 import { Service } from "../support/service.ts"
 import { StreamClient } from "../support/stream-client.ts"
@@ -25,7 +26,8 @@ const policy = "block"
 const budget = { bytes: 65_536, policy } as const
 
 describe("a slow user of the library, whose budget is smaller than a socket", () => {
-  const noise = fixture("noise.ts", 20_000_000)
+  const noiseBytes = byScale({ short: 6_000_000, full: 20_000_000, long: 20_000_000 })
+  const noise = fixture("noise.ts", noiseBytes)
   // Smaller than the budget: the library detaches, and drops what is under way, all the time.
   const limits = { queueBytes: 16_384 }
 
@@ -43,7 +45,7 @@ describe("a slow user of the library, whose budget is smaller than a socket", ()
     expect(hashes.stdout).toBe(completed.hashes?.stdout ?? "")
   })
 
-  test("gets every byte of 20 MB", async () => {
+  test(`gets every byte of ${noiseBytes / 1e6} MB`, async () => {
     await using client = quickClient(url, { limits })
     const execution = await client.execute({ argv: noise, budget, encoding: "binary" })
 
@@ -67,11 +69,11 @@ describe("a slow user of the library, whose budget is smaller than a socket", ()
     60_000,
   )
 
-  test.each([1, 2, 3])(
+  test.each(fewIfShort(1, [1, 2, 3]))(
     "gets every byte although cut anywhere (seed %i)",
     async (seed) => {
       const random = seededRandom(seed)
-      const cuts = Array.from({ length: 100 }, () => random(400_000))
+      const cuts = Array.from({ length: 100 }, () => random(noiseBytes / 50))
       using proxy = new CuttingProxy(Number(new URL(url).port), cuts)
       await using client = quickClient(proxy.url, { limits })
       const execution = await client.execute({ argv: noise, budget, encoding: "binary" })
@@ -92,7 +94,7 @@ describe("a slow user of the library, whose budget is smaller than a socket", ()
     let deaths = 0
 
     const { kinds, hashes } = await followSlowly(client, execution, (bytes) => {
-      if (bytes < (deaths + 1) * 5_000_000) return
+      if (bytes < ((deaths + 1) * noiseBytes) / 4) return
       deaths += 1
       process.kill(ownService.gatewayPid, "SIGKILL")
     })
@@ -131,15 +133,18 @@ describe("a slow user of the library, whose budget is smaller than a socket", ()
 describe("a user of the library who takes what comes", () => {
   const tight = [{ bytes: 1024 }, { bytes: 40_000 }, { lines: 1 }, { bytes: 200_000, lines: 1000 }]
 
-  test.each(tight)("keeps no child waiting for ever, nor loses anything: %o", async (small) => {
-    await using client = quickClient(url)
-    const execution = await client.execute({ argv, budget: { ...small, policy } })
+  test.each(fewIfShort(2, tight))(
+    "keeps no child waiting for ever, nor loses anything: %o",
+    async (small) => {
+      await using client = quickClient(url)
+      const execution = await client.execute({ argv, budget: { ...small, policy } })
 
-    const { kinds, hashes } = await followToEnd(execution)
+      const { kinds, hashes } = await followToEnd(execution)
 
-    expect(kinds).toEqual(["started", "completed"])
-    expect(hashes.stdout).toBe((await runIndependently(argv)).stdout.hash)
-  })
+      expect(kinds).toEqual(["started", "completed"])
+      expect(hashes.stdout).toBe((await runIndependently(argv)).stdout.hash)
+    },
+  )
 })
 
 describe("a user of the library who takes no output", () => {

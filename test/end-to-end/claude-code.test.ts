@@ -5,6 +5,7 @@ import { ClaudeCode, noClaudeCode, type ServerEntry } from "../support/claude-co
 import { HaltingJob, seeThrough } from "../support/halting-job.ts"
 import { MessagesApi } from "../support/messages-api.ts"
 import { RawSession } from "../support/raw-session.ts"
+import { fewIfShort } from "../support/scale.ts"
 import { executable, isRunning, Service } from "../support/service.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { bearing, makeToken } from "../support/tokens.ts"
@@ -15,7 +16,8 @@ const task = "Run the job, and tell me what it wrote."
 const transports = ["ws", "http", "stdio"] as const
 type Transport = (typeof transports)[number]
 
-describe.each(transports)("Claude Code over %s", (transport) => {
+// The other two are tried below in every run.
+describe.each(fewIfShort(1, transports))("Claude Code over %s", (transport) => {
   testUnless(
     noClaudeCode,
     "is told all of a job's output, though the gateway dies between two calls",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { descriptorsOf, serviceDescriptors } from "../../src/execution/descriptor-needs.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 import { until } from "../support/until.ts"
@@ -14,7 +14,7 @@ const ways = [
   { stdin: "closed", terminal: { cols: 80, rows: 24 } },
 ] as const
 
-describeEachContainment("the descriptors that are kept for executions", (containment) => {
+describeAContainment("the descriptors that are kept for executions", (containment) => {
   test("are as many as the service opens, by pipes and on a terminal", async () => {
     await using service = await Service.start({ flags: { containment } })
     using session = await RawSession.open(await service.url())

@@ -15,14 +15,15 @@ import { join } from "node:path"
 import { z } from "zod"
 import { isErrno } from "../../src/lib/errno.ts"
 import { admitted } from "../support/admitted.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { NameSwapper, noSwapper } from "../support/name-swapper.ts"
 import type { RawSession } from "../support/raw-session.ts"
+import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { notRoot, testUnless } from "../support/test-unless.ts"
 
 const uid = 65534
-const rounds = 40
+const rounds = byScale({ short: 10, full: 40, long: 400 })
 const atOnce = 10
 
 /** Where a child may start, where it may not, and a place in which names can be exchanged. */
@@ -117,7 +118,7 @@ function expectNoSecret({ secrets, open, ...others }: Awaited<ReturnType<typeof 
   expect(others.refused).toBeGreaterThan(0)
 }
 
-describeEachContainment("whoever exchanges names while a child is started", (containment) => {
+describeAContainment("whoever exchanges names while a child is started", (containment) => {
   const asRoot = (behaviour: string, run: () => Promise<void>) =>
     testUnless(notRoot ?? noSwapper, behaviour, run, 60_000)
   const flags = { containment, "run-as": `${uid}:${uid}` }

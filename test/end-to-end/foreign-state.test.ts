@@ -45,40 +45,53 @@ describe("whatever is planted in a state directory of another user", () => {
 })
 
 /**
- * In a short run each kind is planted under each name once: three of four such pairs are for root,
- * and one is for the owner, whose commands start services; each has the next command. The third
- * user tries every command. In a full run everybody meets every pair with some commands, in a long
- * one with all. What has been an attack is tried in every run: see `planted-attacks.test.ts`.
+ * In a full run everybody meets every pair of a name and a kind with some commands, in a long one
+ * with all. In a short run root tries every command, with one name and kind after the other; the
+ * others try some. What has been an attack is tried in every run: see `planted-attacks.test.ts`.
  */
 function casesOf(uid: number): PlantedCase[] {
-  const lines = Object.values(linesOf(id)).flat()
+  const few = shortCases(uid)
+  return byScale({ short: few, full: longCases(uid, uid === owner ? 2 : 4), long: longCases(uid) })
+}
+
+function shortCases(uid: number): PlantedCase[] {
+  const lines = allLines()
   const kinds = Object.keys(plants)
-  const pairs = everyName(id).flatMap((name) => kinds.map((kind) => ({ name, kind })))
-  const few = pairs.filter((_, at) => {
-    if (uid === stranger) return at % Math.floor(pairs.length / lines.length) === 0
-    return (at % 4 === 3) === (uid === owner)
-  })
-  const chosen = byScale({ short: few, full: pairs, long: pairs })
-  const many = byScale({ short: 1, full: uid === owner ? 2 : 4, long: lines.length })
-  return chosen.flatMap((pair, at) =>
-    Array.from({ length: many }, (_, step) => {
-      const line = lines[(at * many + step) % lines.length] ?? []
+  const names = everyName(id)
+  const every = uid === 0 ? 1 : uid === owner ? 2 : 4
+  const count = Math.max(lines.length, names.length)
+  return Array.from({ length: count }, (_, at) => ({
+    name: names[at % names.length] ?? "",
+    // One further in every round through the names, so that each name meets other kinds.
+    kind: kinds[(at + Math.floor(at / names.length)) % kinds.length] ?? "",
+    line: lines[at % lines.length] ?? [],
+    uid,
+  })).filter((_, at) => at % every === 0)
+}
+
+function longCases(uid: number, linesForEach = allLines().length): PlantedCase[] {
+  const lines = allLines()
+  const pairs = everyName(id).flatMap((name) => Object.keys(plants).map((kind) => ({ name, kind })))
+  return pairs.flatMap((pair, at) =>
+    Array.from({ length: linesForEach }, (_, step) => {
+      const line = lines[(at * linesForEach + step) % lines.length] ?? []
       return { ...pair, line, uid }
     }),
   )
 }
 
-test("in a short run, too, everything comes up", () => {
-  const cases = [0, owner].flatMap(casesOf)
-  const pairs = everyName(id).length * Object.keys(plants).length
+function allLines(): (readonly string[])[] {
+  return Object.values(linesOf(id)).flat()
+}
 
-  expect(new Set(cases.map(({ name, kind }) => `${name} ${kind}`)).size).toBe(pairs)
-  for (const uid of [0, owner, stranger]) {
-    const own = casesOf(uid)
-    expect(new Set(own.map(({ kind }) => kind)).size).toBe(Object.keys(plants).length)
-    expect(new Set(own.map(({ line }) => line.join(" "))).size).toBe(
-      Object.values(linesOf(id)).flat().length,
-    )
+test("in a short run, too, everything comes up", () => {
+  const cases = casesOf(0)
+
+  expect(new Set(cases.map(({ name }) => name))).toEqual(new Set(everyName(id)))
+  expect(new Set(cases.map(({ kind }) => kind))).toEqual(new Set(Object.keys(plants)))
+  expect(new Set(cases.map(({ line }) => line))).toHaveProperty("size", allLines().length)
+  for (const uid of [owner, stranger]) {
+    expect(new Set(casesOf(uid).map(({ kind }) => kind))).toEqual(new Set(Object.keys(plants)))
   }
 })
 

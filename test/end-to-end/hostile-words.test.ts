@@ -76,7 +76,7 @@ const everything = Object.entries(forms).flatMap(([name, attempts]) =>
 )
 
 /** A short run takes one in so many, in every test others, and the full one all. */
-const share = byScale({ short: 4, full: 1, long: 1 })
+const share = byScale({ short: 12, full: 1, long: 1 })
 const shareOf = (attempts: readonly Attempt[], nth: number) =>
   attempts.filter((_, index) => index % share === nth % share)
 

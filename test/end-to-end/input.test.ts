@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { createHash } from "node:crypto"
 import { readStat } from "../../src/service/os/proc.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { rejection } from "../support/following.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
@@ -163,7 +163,7 @@ describe("a terminal that was silent while a thousand others wrote", () => {
   })
 })
 
-describeEachContainment("a child that does not read", (containment) => {
+describeAContainment("a child that does not read", (containment) => {
   test("makes its writer wait, and nobody else", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)
@@ -234,7 +234,7 @@ describeEachContainment("a child that does not read", (containment) => {
   })
 })
 
-describeEachContainment("a child that closes its input", (containment) => {
+describeAContainment("a child that closes its input", (containment) => {
   test("refuses the rest with what it took, and the service lives", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { Service } from "../support/service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
@@ -7,7 +7,7 @@ import { until } from "../support/until.ts"
 
 const leased = { ...shell("echo ready; exec sleep 1000"), on_disconnect: "cancel" } as const
 
-describeEachContainment("an execution that ends with its driver's connection", (containment) => {
+describeAContainment("an execution that ends with its driver's connection", (containment) => {
   test("is stopped when nobody drives it for as long as the lease", async () => {
     const flags = { containment, "disconnect-lease": "500ms" }
     await using service = await Service.start({ flags })

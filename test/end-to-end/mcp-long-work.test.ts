@@ -5,7 +5,7 @@ import { httpTransport, ProgramTransport, SocketTransport } from "../support/bri
 import { BridgeProcess } from "../support/bridge-process.ts"
 import { rejection } from "../support/following.ts"
 import { clientKinds, connectClient, connectOver, type McpClient } from "../support/mcp-clients.ts"
-import { byScale } from "../support/scale.ts"
+import { byScale, fewIfShort } from "../support/scale.ts"
 import { executable, Service } from "../support/service.ts"
 
 /**
@@ -22,7 +22,7 @@ const job = `for i in $(seq ${lines}); do echo line $i; sleep ${jobS / lines}; d
 const expected = `${Array.from({ length: lines }, (_, i) => `line ${i + 1}\n`).join("")}the end\n`
 
 describe(`an execution of ${jobS} s, by calls that are cut off after ${callMs / 1000} s`, () => {
-  test.concurrent.each(clientKinds)(
+  test.concurrent.each(fewIfShort(3, clientKinds))(
     "completes, and all of its output is read: %s",
     async (kind) => {
       await using service = await Service.start()
@@ -49,12 +49,13 @@ describe(`an execution of ${jobS} s, by calls that are cut off after ${callMs / 
 })
 
 describe(`the same through a bridge, with the service's gateway killed in the middle`, () => {
-  test.concurrent.each([
+  const bridges = [
     ["http", "/ws/mcp", "legacy"],
+    ["stdio", "/ws/mcp", { pin: "2026-07-28" }],
     ["http", "/mcp", { pin: "2026-07-28" }],
     ["ws", "/mcp", "legacy"],
-    ["stdio", "/ws/mcp", { pin: "2026-07-28" }],
-  ] as const)(
+  ] as const
+  test.concurrent.each(fewIfShort(2, bridges))(
     "completes, and all of its output is read: from %s to %s, %j",
     async (listen, path, mode) => {
       await using service = await Service.start()

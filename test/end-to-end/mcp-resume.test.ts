@@ -2,16 +2,17 @@ import { describe, expect, test } from "bun:test"
 import { z } from "zod"
 import { type ClientKind, connectClient, type McpClient } from "../support/mcp-clients.ts"
 import { sendModern } from "../support/modern-mcp.ts"
+import { fewIfShort } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { until } from "../support/until.ts"
 
 const timeoutMs = 60_000
 
-const overHttp: ClientKind[] = [
+const overHttp = fewIfShort<ClientKind>(2, [
   "SDK v2 over HTTP, legacy",
-  "SDK v2 over HTTP, auto",
   "SDK v2 over HTTP, 2026-07-28",
-]
+  "SDK v2 over HTTP, auto",
+])
 
 describe.each(overHttp)("a call by %s, under way when the gateway is killed", (kind) => {
   test(

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
 import { Service } from "../support/service.ts"
@@ -7,7 +7,7 @@ import { clientOf, Steered, shell } from "../support/steered.ts"
 
 const flood = "trap '' TERM; while :; do echo 0123456789; echo to stderr >&2; done"
 
-describeEachContainment("an execution that writes more than it may", (containment) => {
+describeAContainment("an execution that writes more than it may", (containment) => {
   test("is stopped, with its record up to the byte that was too much", async () => {
     await using service = await Service.start({ flags: { containment, grace: "200ms" } })
     await using client = await clientOf(service)

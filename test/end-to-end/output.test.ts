@@ -3,6 +3,7 @@ import type { Encoding } from "../../src/protocol/execute.ts"
 import type { ParamsOf } from "../../src/protocol/methods.ts"
 import { fixture, runIndependently } from "../support/independent-run.ts"
 import { RawSession } from "../support/raw-session.ts"
+import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { StreamClient } from "../support/stream-client.ts"
 import { until } from "../support/until.ts"
@@ -24,17 +25,18 @@ afterAll(() => service[Symbol.asyncDispose]())
 describe("output arrives byte by byte as it was written", () => {
   const shell = (script: string) => ["/bin/sh", "-c", script]
 
+  const lines = byScale({ short: 1_000_000, full: 5_000_000, long: 5_000_000 })
   test.each(encodings)(
-    "five million lines, in %s",
+    `${lines} lines, in %s`,
     async (encoding) => {
-      const argv = ["seq", "1", "5000000"]
+      const argv = ["seq", "1", `${lines}`]
 
       const { output, completed } = await runToEnd({ argv, encoding })
 
       expect(output.faults).toEqual([])
       expect(output.hash("stdout")).toBe((await runIndependently(argv)).stdout.hash)
       expect(completed.hashes?.stdout).toBe(output.hash("stdout"))
-      expect(completed.lines).toEqual({ stdout: 5_000_000, stderr: 0 })
+      expect(completed.lines).toEqual({ stdout: lines, stderr: 0 })
       expect(completed).toMatchObject({ status: "completed", exit_code: 0, outcome: "exited" })
     },
     longMs,
@@ -77,15 +79,16 @@ describe("output arrives byte by byte as it was written", () => {
     longMs,
   )
 
+  const noiseBytes = byScale({ short: 40_000_000, full: 200_000_000, long: 200_000_000 })
   test.each(exactEncodings)(
-    "200 MB of noise, in %s",
+    `${noiseBytes / 1e6} MB of noise, in %s`,
     async (encoding) => {
-      const argv = fixture("noise.ts", 200_000_000)
+      const argv = fixture("noise.ts", noiseBytes)
 
       const { output, completed } = await runToEnd({ argv, encoding })
 
       expect(output.faults).toEqual([])
-      expect(output.stdout.bytes).toBe(200_000_000)
+      expect(output.stdout.bytes).toBe(noiseBytes)
       expect(output.hash("stdout")).toBe((await runIndependently(argv)).stdout.hash)
       expect(completed.hashes?.stdout).toBe(output.hash("stdout"))
     },
@@ -111,7 +114,8 @@ describe("ten executions of one session", () => {
 
 describe("noise read as text", () => {
   test("shows U+FFFD for what is no character, and counts it", async () => {
-    const argv = fixture("noise.ts", 40_000_000)
+    const bytes = byScale({ short: 8_000_000, full: 40_000_000, long: 40_000_000 })
+    const argv = fixture("noise.ts", bytes)
 
     const { output, completed } = await runToEnd({ argv, encoding: "utf8" })
 
@@ -119,7 +123,7 @@ describe("noise read as text", () => {
     expect(output.faults).toEqual([])
     expect(output.hash("stdout")).toBe(truth.hash)
     expect(output.lossy).toBe(truth.invalid)
-    expect(completed.bytes.stdout).toBe(40_000_000)
+    expect(completed.bytes.stdout).toBe(bytes)
   }, 60_000)
 
   test("ends with what will never become a character, in both streams", async () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { CommandLine } from "../cli/command-line.ts"
 import { untilNoted } from "../support/audit-lines.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { filesWith } from "../support/files-with.ts"
 import { textOf } from "../support/following.ts"
 import { RawSession } from "../support/raw-session.ts"
@@ -32,7 +32,7 @@ function textIn(run: Steered, stream: "stdout" | "stderr"): string {
   return textOf(run.events.filter((event) => event.kind === "output" && event.stream === stream))
 }
 
-describeEachContainment("a secret that a pattern describes", (containment) => {
+describeAContainment("a secret that a pattern describes", (containment) => {
   test(
     "never reaches the disk, though it is written in two halves",
     async () => {

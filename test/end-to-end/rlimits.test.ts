@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from "node:fs
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { findControllers } from "../support/controllers.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { markedBy } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
 import { executable, Service } from "../support/service.ts"
@@ -15,7 +15,7 @@ const mebibyte = 1024 ** 2
 const hasController = findControllers().has("memoryBytes") ? "cgroups hold memory here" : null
 const isRoot = process.getuid?.() === 0
 
-describeEachContainment("an execution with a memory limit and no controller", (containment) => {
+describeAContainment("an execution with a memory limit and no controller", (containment) => {
   const unless = containment === "cgroup" ? hasController : null
   const limits = { memory: 512 * mebibyte }
 

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { admitted } from "../support/admitted.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { Service } from "../support/service.ts"
 import { notRoot, testUnless } from "../support/test-unless.ts"
 
@@ -32,7 +32,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-describeEachContainment("the directory of a child that runs as another user", (containment) => {
+describeAContainment("the directory of a child that runs as another user", (containment) => {
   const asRoot = (behaviour: string, run: () => Promise<void>) =>
     testUnless(notRoot, behaviour, run, 30_000)
   const flags = { containment, "run-as": `${uid}:${uid}` }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Receipt } from "../../src/execution/receipt.ts"
 import { admitted } from "../support/admitted.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { executable, isRunning, Service } from "../support/service.ts"
 import { notRoot, testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
@@ -37,7 +37,7 @@ async function started(flags: Record<string, string> = {}, cwd = "/") {
   return { service, session }
 }
 
-describeEachContainment("a child that runs as another user", (containment) => {
+describeAContainment("a child that runs as another user", (containment) => {
   asRoot("has that user's ids and nothing else", async () => {
     const { service, session } = await started({ containment })
     await using _service = service

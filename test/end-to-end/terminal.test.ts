@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { createHash } from "node:crypto"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
 import { Service } from "../support/service.ts"
@@ -8,7 +8,7 @@ import { clientOf, Steered, shell } from "../support/steered.ts"
 
 const terminal = { cols: 97, rows: 31 }
 
-describeEachContainment("a command on a terminal", (containment) => {
+describeAContainment("a command on a terminal", (containment) => {
   test("has one, of the size asked for, and its exit code arrives", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)
@@ -190,7 +190,7 @@ describeEachContainment("a command on a terminal", (containment) => {
   })
 })
 
-describeEachContainment("a command without a terminal", (containment) => {
+describeAContainment("a command without a terminal", (containment) => {
   test("cannot be resized", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)

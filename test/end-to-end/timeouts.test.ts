@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { executable, Service } from "../support/service.ts"
 import { clientOf, fixture, Steered, shell } from "../support/steered.ts"
@@ -8,7 +8,7 @@ import { until } from "../support/until.ts"
 const politely =
   "exec 2>/dev/null; trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done"
 
-describeEachContainment("an execution that runs past its timeout", (containment) => {
+describeAContainment("an execution that runs past its timeout", (containment) => {
   test("is stopped with its tree, and named as timed out", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)
@@ -96,7 +96,7 @@ describe("the timeout of the service", () => {
   })
 })
 
-describeEachContainment("an execution with an idle timeout", (containment) => {
+describeAContainment("an execution with an idle timeout", (containment) => {
   test("is stopped after silence, and not before", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)

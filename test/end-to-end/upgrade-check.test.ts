@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ContainmentMode } from "../../src/execution/record.ts"
 import { allPids, commandLine } from "../../src/service/os/proc.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { byScale } from "../support/scale.ts"
 import { executable, Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
@@ -50,7 +50,7 @@ async function asked(containment: ContainmentMode) {
   return { ...all, asking }
 }
 
-describeEachContainment("a program that does not say whether it could take over", (containment) => {
+describeAContainment("a program that does not say whether it could take over", (containment) => {
   test("is ended when its time is up, with all that it has started", async () => {
     await using all = await hanging(containment)
 

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { filesWith } from "../support/files-with.ts"
 import { runIndependently } from "../support/independent-run.ts"
 import { expectNothingLeft, identify, isStillThere, ticksOf } from "../support/real-processes.ts"
@@ -13,7 +13,7 @@ import { upgraded } from "../support/upgraded.ts"
 
 setDefaultTimeout(60_000)
 
-describeEachContainment("through an upgrade", (containment) => {
+describeAContainment("through an upgrade", (containment) => {
   test("a terminal stays one: typed input, its size, Ctrl-C and the exit code", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { executable, Service } from "../support/service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
@@ -134,7 +134,7 @@ describe("a service of another user", () => {
   })
 })
 
-describeEachContainment("input that a child does not read yet", (containment) => {
+describeAContainment("input that a child does not read yet", (containment) => {
   test("arrives whole after an upgrade, and so does its end", async () => {
     await using service = await Service.start({ flags: { containment } })
     await using client = await clientOf(service)

@@ -8,6 +8,11 @@ export function byScale<Value>(values: { short: Value; full: Value; long: Value 
   return values[scale]
 }
 
+/** Variants of one thing: the first few in a short run, all of them in every other. */
+export function fewIfShort<Variant>(few: number, variants: readonly Variant[]): Variant[] {
+  return variants.slice(0, byScale({ short: few, full: variants.length, long: variants.length }))
+}
+
 /** What the chance of this run grows from: `STRESS_SEED` replays a run, else it is fresh. */
 export const seed = readSeed(process.env["STRESS_SEED"])
 
