@@ -20,11 +20,15 @@ export class MeasuredService implements AsyncDisposable {
     this.keeperPid = process.pid
   }
 
-  static async start(executable: string, flags: string[] = []): Promise<MeasuredService> {
+  static async start(
+    executable: string,
+    flags: string[] = [],
+    env: Record<string, string> = {},
+  ): Promise<MeasuredService> {
     const stateDir = mkdtempSync(join(tmpdir(), "cc-executor-bench-"))
     const child = Bun.spawn(
       [executable, "serve", "--port", "0", "--state-dir", stateDir, ...flags],
-      { stdin: "ignore", stdout: "ignore", stderr: "pipe" },
+      { env: { ...process.env, ...env }, stdin: "ignore", stdout: "ignore", stderr: "pipe" },
     )
     const url = await firstMatch(child.stderr, /listening on (ws:\S+)/)
     return new MeasuredService(executable, url, stateDir, child)

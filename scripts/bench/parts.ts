@@ -1,3 +1,4 @@
+import { measureAgents } from "./agents.ts"
 import { measureAttach } from "./attach.ts"
 import type { Measured } from "./figure.ts"
 import { measureLatency } from "./latency.ts"
@@ -18,6 +19,7 @@ const parts = {
   attach: measureAttach,
   neighbours: measureNeighbours,
   "mcp-start": measureMcpStart,
+  agents: measureAgents,
 }
 
 export type MeasuredPart = Measured & { name: string }

@@ -47,6 +47,39 @@ describe("Claude Code in the image agent", () => {
     },
     imageTimeoutMs,
   )
+
+  testUnless(
+    noImages ?? noClaudeCode,
+    "as a session takes a turn with a tool, and is cancelled in the next without a trace",
+    async () => {
+      const model: Model = ({ uses, turns }) => {
+        if (uses.length >= turns) return { say: `Turn ${turns} is done.` }
+        return { use: "Bash", input: { command: turns === 1 ? "id -un" : "tail -f /dev/null" } }
+      }
+      await using api = new MessagesApi(model)
+      await using container = await claudeContainer()
+      const { Pid: first } = await container.state()
+      const tools = ["--arg=--allowedTools", "--arg=Bash"]
+      const started = await container.exec("claude", "-d", ...variables(api), ...tools, "Look.")
+      expect(started).toMatchObject({ exitCode: 0 })
+      const id = started.stdout.trim()
+      await until("its turn has ended", async () => {
+        const { stdout } = await container.exec("agent", "status", "--json", id)
+        return stdout.includes('"result": "Turn 1 is done."')
+      })
+      const [use] = api.conversations.at(-1)?.uses ?? []
+      expect(use).toMatchObject({ tool: "Bash", isError: false, answer: "nonroot" })
+
+      await container.exec("agent", "send", id, "Again.")
+      await until("its tool is at work", () => isAtWork(container))
+      const canceled = await container.exec("cancel", id)
+
+      expect(canceled).toMatchObject({ exitCode: 0 })
+      expect(descendantsOf(first)).toHaveLength(1) // the gateway
+      await until("and no zombie stays", () => zombiesOf(first).length === 0)
+    },
+    imageTimeoutMs,
+  )
 })
 
 /** One use of its shell, and then it is done. */
@@ -69,7 +102,12 @@ async function claudeContainer(): Promise<Container> {
 }
 
 function claude(api: MessagesApi, ...run: string[]): string[] {
-  const variables = {
+  const asked = ["claude", "-p", "--allowedTools", "Bash", "--", "Look around."]
+  return [...run, ...variables(api), "--", ...asked]
+}
+
+function variables(api: MessagesApi): string[] {
+  const env = {
     ANTHROPIC_BASE_URL: api.url,
     ANTHROPIC_API_KEY: "none",
     SHELL: "/bin/bash",
@@ -77,8 +115,7 @@ function claude(api: MessagesApi, ...run: string[]): string[] {
     DISABLE_AUTOUPDATER: "1",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   }
-  const env = Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`)
-  return [...run, ...env, "--", "claude", "-p", "--allowedTools", "Bash", "--", "Look around."]
+  return Object.entries(env).map(([name, value]) => `--env=${name}=${value}`)
 }
 
 async function isAtWork({ engine, name }: Container): Promise<boolean> {

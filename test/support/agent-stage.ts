@@ -120,7 +120,7 @@ export class AgentStage implements AsyncDisposable {
 }
 
 /** Of somebody who has nothing but Claude Code. */
-function agentEnvironment(folder: string, apiUrl: string): Record<string, string> {
+export function agentEnvironment(folder: string, apiUrl: string): Record<string, string> {
   return {
     PATH: `${claudeCodeFolder}:${process.env["PATH"] ?? ""}`,
     SHELL: "/bin/bash",

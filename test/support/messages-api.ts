@@ -12,6 +12,8 @@ export type ModelStep =
   | { status: number; headers?: Record<string, string> }
   /** Begins to say something, and is silent then. */
   | { begin: string }
+  /** Says these words as they come, and is done. */
+  | { words: AsyncIterable<string> }
 
 /**
  * A script in a model's place. It keeps nothing of its own in mind: what it does next follows from
@@ -71,6 +73,7 @@ export class MessagesApi implements AsyncDisposable {
       const step = await this.#nextStep(asked)
       if ("status" in step) return failed(step)
       if ("begin" in step) return cutOff(asked.model, step.begin)
+      if ("words" in step) return wordByWord(asked.model, step.words)
       const { blocks, headers } = step
       return asked.stream ? streamed(asked.model, blocks, headers) : whole(asked.model, blocks)
     } catch (error) {
@@ -84,19 +87,15 @@ export class MessagesApi implements AsyncDisposable {
     const conversation = readConversation(asked)
     this.conversations.push(conversation)
     const step = await this.#model(conversation)
-    if ("status" in step || "begin" in step) return step
+    if (!("say" in step || "use" in step || "uses" in step)) return step
     return { blocks: blocksOf(step, conversation), headers: this.headers }
   }
 }
 
-type Step =
-  | { blocks: Block[]; headers: Record<string, string> }
-  | Extract<ModelStep, { status: number } | { begin: string }>
+type Whole = { say: string } | Use | { uses: Use[] }
+type Step = { blocks: Block[]; headers: Record<string, string> } | Exclude<ModelStep, Whole>
 
-function blocksOf(
-  step: Exclude<ModelStep, { status: number } | { begin: string }>,
-  conversation: Conversation,
-): Block[] {
+function blocksOf(step: Whole, conversation: Conversation): Block[] {
   if ("say" in step) return [{ type: "text", text: step.say }]
   const uses = "uses" in step ? step.uses : [step]
   return uses.map(({ use, input }) => {
@@ -168,6 +167,29 @@ function blockEvents(block: Block, index: number): object[] {
 function lineOf(event: object): string {
   const { type } = EventName.parse(event)
   return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+function wordByWord(model: string, words: AsyncIterable<string>): Response {
+  async function* events(): AsyncGenerator<object> {
+    const [start, , stop] = blockEvents({ type: "text", text: "" }, 0)
+    yield { type: "message_start", message: messageOf(model, [], null) }
+    if (start !== undefined) yield start
+    for await (const text of words) {
+      yield { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }
+    }
+    if (stop !== undefined) yield stop
+    const delta = { stop_reason: "end_turn", stop_sequence: null }
+    yield { type: "message_delta", delta, usage: { output_tokens: 1 } }
+    yield { type: "message_stop" }
+  }
+  const encoder = new TextEncoder()
+  const body = new ReadableStream({
+    async start(controller) {
+      for await (const event of events()) controller.enqueue(encoder.encode(lineOf(event)))
+      controller.close()
+    },
+  })
+  return new Response(body, { headers: streaming })
 }
 
 /** The beginning of an answer, and never an end. */
