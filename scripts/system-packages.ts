@@ -42,11 +42,19 @@ const machineMakers: Needed[] = [
   { package: "e2fsprogs", present: () => onPath("mke2fs") },
 ]
 
+/** An engine for the container images; without the switch their tests are skipped. */
+const imageMakers: Needed[] = [
+  { package: "docker.io", present: () => existsSync("/usr/sbin/dockerd") },
+  { package: "docker-compose", present: () => existsSync("/usr/bin/docker-compose") },
+  { package: "mmdebstrap", present: () => existsSync("/usr/bin/mmdebstrap") },
+]
+
 /** Asked when it is needed: `--all` sets the switches after this file was loaded. */
 function needed(): Needed[] {
   return [
     ...alwaysNeeded,
     ...(process.env["TEST_RELEASE"] === "1" ? emulators : []),
+    ...(process.env["TEST_IMAGE"] === "1" ? imageMakers : []),
     ...(process.env["TEST_MACHINE"] === "1" ? machineMakers : []),
   ]
 }

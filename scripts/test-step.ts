@@ -42,10 +42,10 @@ function testStep(runs: () => Promise<Run[]>): TestStep {
 }
 
 /**
- * Stress tests measure memory and cost, and a machine in software takes all there is of both: they
- * run alone.
+ * Stress tests measure memory and cost, a machine in software takes all there is of both, and the
+ * images are built once, by one engine: each of these suites is a process that runs alone.
  */
-const alone: readonly Suite[] = ["machine", "stress"]
+const alone: readonly Suite[] = ["image", "machine", "stress"]
 
 async function runsOf(suites: readonly Suite[], args: readonly string[]): Promise<Run[]> {
   const runs: Run[] = []

@@ -19,7 +19,7 @@ export const HandedExecutions = z.object({
       agent: z
         .object({
           spec: AgentSpec,
-          first: z.object({ turnId: z.string(), content: z.string() }).nullable(),
+          first: z.object({ turnId: z.string().nullable(), content: z.string() }).nullable(),
         })
         .nullable()
         .default(null),

@@ -47,6 +47,21 @@ describe("garbage from an agent", () => {
   }, 120_000)
 })
 
+describe("the prompt of a session", () => {
+  test("is a turn whose name is told to whoever starts it, however often it is asked", async () => {
+    const asked = { prompt: "hang", cwd: stage.project, idempotency_key: "once" }
+    const first = await stage.client.call("agent.start", asked)
+    const again = await stage.client.call("agent.start", asked)
+    const { execution_id: id, turn_id = "" } = first
+    await stage.whenStatus(id, "the turn has begun", ({ turns }) => turns.current !== null)
+
+    expect(again).toMatchObject({ execution_id: id, turn_id, repeated: true })
+    const turns = (await stage.events(id)).filter(({ event }) => event === "turn")
+    expect(turns).toMatchObject([{ turn_id, text: "hang" }])
+    await stage.client.call("control", { type: "CANCEL", execution_id: id })
+  })
+})
+
 describe("the host of a session", () => {
   test("that is killed ends the session with all of its processes, and it is told", async () => {
     const id = await stage.start({ prompt: "hang" })

@@ -13,7 +13,7 @@ import type { ControlResult, InputResult } from "../../protocol/methods.ts"
 import { Admission } from "./admission/admission.ts"
 import { type DiskUse, shareOf } from "./admission/disk-use.ts"
 import type { Starter } from "./admission/execution-slots.ts"
-import type { HostPlan } from "./agents/agent-start.ts"
+import { type HostPlan, hostStartOf } from "./agents/agent-start.ts"
 import { carryOut, type Order } from "./carry-out.ts"
 import { type Input, Inputs } from "./inputs.ts"
 import type { KeeperPorts, KeeperSettings } from "./keeper-ports.ts"
@@ -281,7 +281,7 @@ export class Keeper {
 
   #launch(supervision: Supervision, plan: HostPlan): Result<ExecutionRecord, Failure> {
     const executionId = supervision.record.id
-    const host = plan.host && { ...plan.host, executionId }
+    const host = plan.host && hostStartOf(plan.host, executionId)
     const started = containedStart(supervision, this.#ports, () =>
       supervision.start({ ...plan.launch, executionId }, host),
     )

@@ -1,16 +1,8 @@
-import { existsSync } from "node:fs"
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { aptInstall } from "../../../scripts/system-packages.ts"
 import { until } from "../../support/until.ts"
 import { Engine } from "./engine.ts"
-
-const packages = [
-  { name: "docker.io", program: "/usr/sbin/dockerd" },
-  { name: "docker-compose", program: "/usr/bin/docker-compose" },
-  { name: "mmdebstrap", program: "/usr/bin/mmdebstrap" },
-]
 
 /**
  * An engine that touches nothing of the machine: files in a temporary folder, no rules of a packet
@@ -18,8 +10,6 @@ const packages = [
  * way out of the machine, so builds use the machine's own network.
  */
 export async function startOwnEngine(stack: AsyncDisposableStack): Promise<Engine> {
-  const missing = packages.filter(({ program }) => !existsSync(program)).map(({ name }) => name)
-  if (missing.length > 0) await aptInstall(missing)
   const folder = await mkdtemp(join(tmpdir(), "cc-executor-engine-"))
   stack.defer(() => removeMounted(folder))
   const bridge = await makeBridge(stack)

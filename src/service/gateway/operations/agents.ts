@@ -161,9 +161,11 @@ async function start(
   const result = executeResultOf(record, repeated)
   if (!result.ok) return result
   const session_id = record.agent?.session_id ?? record.spec.agent?.sessionId ?? ""
+  const turn_id = params.turn_id ?? record.id
   return ok({
     execution_id: record.id,
     session_id,
+    ...(params.prompt === undefined ? {} : { turn_id }),
     ...(repeated ? { repeated } : {}),
     ...(env === undefined || Object.keys(env).length === 0 ? {} : { note: cannotRestart }),
   })

@@ -7,7 +7,10 @@ import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { Plan } from "../starting/plan.ts"
 
 /** A session that was asked for: how it is to be run, and what it begins with. */
-export type AgentStart = { spec: AgentSpec; first: HostStart["first"] }
+export type AgentStart = { spec: AgentSpec; first: FirstTurn | null }
+
+/** Without a name of its own it gets the execution's, so that whoever has started it knows it. */
+type FirstTurn = { turnId: string | null; content: string }
 
 /** `newId` makes names of sessions and turns. */
 export function agentStartOf(options: AgentOptions, newId: () => string): AgentStart {
@@ -28,12 +31,19 @@ export function agentStartOf(options: AgentOptions, newId: () => string): AgentS
       restart: options.restart,
       envFile: options.env_file ?? null,
     },
-    first: prompt === undefined ? null : { turnId: options.turn_id ?? newId(), content: prompt },
+    first: prompt === undefined ? null : { turnId: options.turn_id ?? null, content: prompt },
   }
 }
 
 /** A plan, with what the host of an agent is to be told; null for a command. */
-export type HostPlan = Plan & { host: Omit<HostStart, "executionId"> | null }
+export type HostPlan = Plan & { host: PlannedHost | null }
+
+type PlannedHost = Omit<HostStart, "executionId" | "first"> & Pick<AgentStart, "first">
+
+export function hostStartOf({ first, ...host }: PlannedHost, executionId: string): HostStart {
+  const turn = first && { ...first, turnId: first.turnId ?? executionId }
+  return { ...host, executionId, first: turn }
+}
 
 /**
  * The host is started in place of the agent's program, which was judged and is what the record
