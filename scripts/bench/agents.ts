@@ -13,10 +13,10 @@ const rounds = 5
 const words = 150
 const wordEveryMs = 10
 
-const about = `A stand-in of the API says ${words} words to Claude Code, one every ${wordEveryMs} ms,
-  each of them the time at which it was said. What is measured is how old a word is when a program
-  reads it: from Claude Code's own pipe (the floor), and as an event of a session, from a WebSocket
-  of the service. Both in turn, ${rounds} times.`
+const about = `A stand-in of the API says ${words} words to Claude Code, one every
+  ${wordEveryMs} ms, each of them the time at which it was said. What is measured is how old a word
+  is when a program reads it: from Claude Code's own pipe (the floor), and as an event of a session,
+  from a WebSocket of the service. Both in turn, ${rounds} times.`
 
 /** How much later a watcher sees what an agent says than somebody who reads the agent's pipe. */
 export async function measureAgents(executable: string): Promise<Measured> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { scriptedAgentPath } from "../support/agent-deeds.ts"
 import { processesOf } from "../support/agent-facts.ts"
@@ -7,6 +7,8 @@ import { AgentStage } from "../support/agent-stage.ts"
 import { privateMbOf } from "../support/memory-of.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
+import { notRoot, testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
 // With a program in the place of Claude Code that says what the real one never would.
@@ -97,6 +99,40 @@ describe("the host of a session", () => {
     expect(JSON.stringify(await stage.events(without))).toContain("ENOENT")
   })
 })
+
+describe("a service whose executions run as another user", () => {
+  testUnless(notRoot, "runs the host and the agent as that user", async () => {
+    using folder = temporaryFolder()
+    chmodSync(folder.path, 0o755)
+    const claude = join(folder.path, "claude")
+    writeFileSync(claude, agentInShell, { mode: 0o755 })
+    const flags = { "run-as": "65534:65534" }
+    const variables = { PATH: `${folder.path}:/usr/bin:/bin` }
+    await using other = await AgentStage.set(() => ({ say: "nothing" }), { flags, variables })
+    const id = await other.start({ prompt: "who are you?", cwd: "/" })
+    const { last_turn } = await other.whenTurnEnded(id)
+
+    expect(last_turn?.result).toBe("65534")
+    const { pid } = await other.client.call("status", { execution_id: id })
+    expect(readFileSync(`/proc/${pid}/status`, "utf8")).toMatch(/^Uid:\t65534\t65534/m)
+    await other.client.call("control", { type: "CANCEL", execution_id: id })
+    expect(processesOf(id)).toEqual([])
+  })
+})
+
+/** Needs nothing but a shell, which every user may run; answers every turn with who it is. */
+const agentInShell = `#!/bin/sh
+while read -r line; do
+  case "$line" in
+    *initialize*)
+      echo '{"type":"control_response","response":{"subtype":"success","request_id":"host-1"}}' ;;
+    *'"type":"user"'*)
+      uuid=\${line#*'"uuid":"'}
+      printf '{"type":"result","subtype":"success","result":"%s","user_message_uuids":["%s"]}\\n' \\
+        "$(id -u)" "\${uuid%%\\"*}" ;;
+  esac
+done
+`
 
 describe("a service with an allow-list", () => {
   test("judges the agent's program, and lets no file set its variables", async () => {

@@ -14,6 +14,7 @@ import { Admission } from "./admission/admission.ts"
 import { type DiskUse, shareOf } from "./admission/disk-use.ts"
 import type { Starter } from "./admission/execution-slots.ts"
 import { type HostPlan, hostStartOf } from "./agents/agent-start.ts"
+import { sessionInUse } from "./agents/session-in-use.ts"
 import { carryOut, type Order } from "./carry-out.ts"
 import { type Input, Inputs } from "./inputs.ts"
 import type { KeeperPorts, KeeperSettings } from "./keeper-ports.ts"
@@ -91,11 +92,10 @@ export class Keeper {
     const agent = agentOptions && this.#planner.agentStart(agentOptions)
     const room = this.#admission.availability(starter, descriptorsOf(request))
     if (!room.ok) return room
+    const busy = agent && sessionInUse(agent, this.live)
+    if (busy !== null) return fail(busy)
     const plan = this.#planner.plan(request, starter, agent)
     if (!plan.ok) return plan
-    const free =
-      agent === null ? ok(null) : this.#planner.refuseIfBusy(agent, plan.value, this.live)
-    if (!free.ok) return free
 
     const recorded = redactSpec(plan.value.spec, redaction)
     const taken = nameInUse(recorded.spec, principal, this.live)

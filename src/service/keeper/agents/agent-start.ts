@@ -1,9 +1,6 @@
 import type { AgentSpec } from "../../../execution/agent.ts"
-import type { ExecutionRecord } from "../../../execution/record.ts"
-import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { HostStart } from "../../../protocol/agent-orders.ts"
-import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { Plan } from "../starting/plan.ts"
 
 /** A session that was asked for: how it is to be run, and what it begins with. */
@@ -66,30 +63,4 @@ export function hostPlan(
     },
     host: { argv, argv0, cwd, spec, first },
   }
-}
-
-/** Two that write one session destroy it: whoever has it keeps it. */
-export function refuseIfBusy(
-  { spec }: AgentStart,
-  live: readonly ExecutionRecord[],
-  processOutside: (sessionId: string) => number | null,
-): Result<null, Failure> {
-  const { sessionId, resumedFrom, fork } = spec
-  if (resumedFrom === null || fork) return ok(null)
-  const holder = live.find(({ spec: { agent }, agent: status }) => {
-    return agent?.sessionId === sessionId || status?.session_id === sessionId
-  })
-  if (holder !== undefined) {
-    const { id: execution_id } = holder
-    const message =
-      `Session ${sessionId} is in use by execution ${execution_id}: attach to that one, take the ` +
-      "session over (take_over), or go on with a copy of it (fork)."
-    return fail(failure("SESSION_BUSY", message, { execution_id }))
-  }
-  const pid = processOutside(sessionId)
-  if (pid === null) return ok(null)
-  const message =
-    `Session ${sessionId} is open in another program, process ${pid}: end that one, or go on ` +
-    "with a copy of the session (fork)."
-  return fail(failure("SESSION_BUSY", message, { pid }))
 }

@@ -1,20 +1,14 @@
-import { ok, type Result } from "../../../lib/result.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { Starter } from "../admission/execution-slots.ts"
-import {
-  type AgentStart,
-  agentStartOf,
-  type HostPlan,
-  hostPlan,
-  refuseIfBusy,
-} from "../agents/agent-start.ts"
+import { type AgentStart, agentStartOf, type HostPlan, hostPlan } from "../agents/agent-start.ts"
+import { sessionOpenOutside } from "../agents/session-in-use.ts"
 import type { AgentStartPorts } from "../keeper-ports.ts"
-import type { LiveTable } from "../live-table.ts"
 import type { Programs } from "../ports.ts"
 import { denied } from "./allowed-launch.ts"
-import { type Plan, type PlanSettings, planExecution } from "./plan.ts"
+import { type PlanSettings, planExecution } from "./plan.ts"
 
 /** Decides what a request would start: a command, or the host of an agent's session. */
 export class Planner {
@@ -43,13 +37,9 @@ export class Planner {
       return denied("variable", "an env_file cannot be used where an allow-list is in force")
     }
     if (agent === null) return ok({ ...plan.value, host: null })
+    const { env } = plan.value.launch
+    const isOpen = sessionOpenOutside(agent, (id) => this.#ports.processWithSession(env, id))
+    if (isOpen !== null) return fail(isOpen)
     return ok(hostPlan(plan.value, agent, this.#ports.ownProgram()))
-  }
-
-  refuseIfBusy(agent: AgentStart, { launch }: Plan, live: LiveTable): Result<null, Failure> {
-    const records = live.all().map(({ record }) => record)
-    return refuseIfBusy(agent, records, (sessionId) =>
-      this.#ports.processWithSession(launch.env, sessionId),
-    )
   }
 }
