@@ -83,7 +83,7 @@ async function agesOnPipe(cwd: string, env: Record<string, string>): Promise<num
     { cwd, env: { ...process.env, ...env }, stdin: "pipe", stdout: "pipe", stderr: "ignore" },
   )
   const message = { role: "user", content: "begin" }
-  child.stdin.write(`${JSON.stringify({ type: "user", message })}\n`)
+  await child.stdin.write(`${JSON.stringify({ type: "user", message })}\n`)
   await child.stdin.end()
   const ages: number[] = []
   for await (const bytes of child.stdout) ages.push(...agesIn(Buffer.from(bytes).toString("utf8")))

@@ -72,7 +72,3 @@ export const SessionEvent = z.discriminatedUnion("event", [
   event("ended", { cause: text, message: text }),
 ])
 export type SessionEvent = z.infer<typeof SessionEvent>
-export type SessionEventOf<Name extends SessionEvent["event"]> = Extract<
-  SessionEvent,
-  { event: Name }
->

@@ -76,7 +76,7 @@ describe("a session that is open in a Claude Code outside", () => {
         { cwd: stage.project, env: stage.environment, stdin: "pipe", stdout: "ignore" },
       )
       try {
-        outside.stdin.write(`${JSON.stringify(initialize)}\n`)
+        await outside.stdin.write(`${JSON.stringify(initialize)}\n`)
         await outside.stdin.flush()
         const note = join(stage.home, ".claude/sessions", `${outside.pid}.json`)
         await until("it has noted that it lives", () => existsSync(note))
