@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import {
   chmodSync,
   chownSync,
@@ -12,6 +12,7 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { describeAContainment } from "../support/each-containment.ts"
+import { byScale } from "../support/scale.ts"
 import { executable, Service } from "../support/service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
@@ -21,46 +22,54 @@ import { runUpgrade, upgraded } from "../support/upgraded.ts"
 
 setDefaultTimeout(60_000)
 
-/** Changes a file of the service's, then expects an upgrade refused and an execution unharmed. */
-async function expectUnharmed(
-  flags: Record<string, string>,
-  spoil: (service: Service) => void,
-  why: RegExp,
-): Promise<void> {
-  await using service = await Service.start({ flags })
-  await using client = await clientOf(service)
-  const run = await Steered.start(client, { ...shell("echo a; read go; exit 7"), stdin: "pipe" })
-  await run.untilLine(/^a$/)
-  spoil(service)
-
-  const { exitCode, stderr } = await runUpgrade(service)
-
-  expect(stderr).toMatch(why)
-  expect(exitCode).toBe(1)
-  await run.execution.write("\n")
-  expect(await run.ended()).toMatchObject({ exit_code: 7 })
-}
-
 describe("what would keep the old program from going on keeps the upgrade from beginning:", () => {
+  const folder = temporaryFolder()
+  const patterns = join(folder.path, "redact")
+  const token = join(folder.path, "token")
+  let service: Service
+
+  beforeAll(async () => {
+    writeFileSync(patterns, "one = abc\n")
+    writeFileSync(token, Bun.spawnSync([executable, "token", "new"]).stdout, { mode: 0o600 })
+    const flags = { "redact-file": patterns, "accept-token-file": token }
+    service = await Service.start({ flags })
+  })
+
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]()
+    folder[Symbol.dispose]()
+  })
+
+  /** Spoils a file of the service's, and expects an upgrade refused and an execution unharmed. */
+  async function expectUnharmed(file: string, spoil: () => void, why: RegExp): Promise<void> {
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, { ...shell("echo a; read go; exit 7"), stdin: "pipe" })
+    await run.untilLine(/^a$/)
+    const sound = readFileSync(file)
+    using _ = { [Symbol.dispose]: () => writeFileSync(file, sound, { mode: 0o600 }) }
+    spoil()
+
+    const { exitCode, stderr } = await runUpgrade(service)
+
+    expect(stderr).toMatch(why)
+    expect(exitCode).toBe(1)
+    await run.execution.write("\n")
+    expect(await run.ended()).toMatchObject({ exit_code: 7 })
+  }
+
   test("patterns that have changed", async () => {
-    using folder = temporaryFolder()
-    const file = join(folder.path, "redact")
-    writeFileSync(file, "one = abc\n")
-    const spoil = () => writeFileSync(file, "two = abcd\n")
-    await expectUnharmed({ "redact-file": file }, spoil, /--redact-file have changed/)
+    const spoil = () => writeFileSync(patterns, "two = abcd\n")
+    await expectUnharmed(patterns, spoil, /--redact-file have changed/)
   })
 
   test("a file of tokens that is gone", async () => {
-    using folder = temporaryFolder()
-    const file = join(folder.path, "token")
-    writeFileSync(file, Bun.spawnSync([executable, "token", "new"]).stdout, { mode: 0o600 })
-    const spoil = () => rmSync(file)
-    await expectUnharmed({ "accept-token-file": file }, spoil, /token/)
+    await expectUnharmed(token, () => rmSync(token), /token/)
   })
 
   test("a state directory whose version cannot be read any more", async () => {
-    const spoil = ({ stateDir }: Service) => writeFileSync(join(stateDir, "schema.json"), "{")
-    await expectUnharmed({}, spoil, /schema\.json, .* is not valid/)
+    const schema = join(service.stateDir, "schema.json")
+    const spoil = () => writeFileSync(schema, "{")
+    await expectUnharmed(schema, spoil, /schema\.json, .* is not valid/)
   })
 })
 
@@ -92,7 +101,8 @@ describe("a program whose file was replaced by one that fails", () => {
 
 describe("a service that is only just starting", () => {
   test("does not die of being asked to upgrade", async () => {
-    for (let round = 0; round < 5; round += 1) {
+    const rounds = byScale({ short: 2, full: 5, long: 5 })
+    for (let round = 0; round < rounds; round += 1) {
       using folder = temporaryFolder()
       await using service = new Service({ stateDir: folder.path })
       const lock = join(folder.path, "lock")

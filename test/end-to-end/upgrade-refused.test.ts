@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { chmodSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { executable, Service } from "../support/service.ts"
@@ -7,6 +7,12 @@ import { temporaryFolder } from "../support/temporary-folder.ts"
 import { runUpgrade } from "../support/upgraded.ts"
 
 setDefaultTimeout(60_000)
+
+let service: Service
+beforeAll(async () => {
+  service = await Service.start()
+})
+afterAll(() => service[Symbol.asyncDispose]())
 
 /** A program of a few lines of shell, in which `$REAL` is the executable. */
 function program(folder: string, script: string): string {
@@ -22,9 +28,9 @@ const answersThen = (rest: string) =>
 /** An execution runs, the upgrade is refused for the reason, and the execution has not noticed. */
 async function expectRefused(makeProgram: (folder: string) => string, why: RegExp): Promise<void> {
   using folder = temporaryFolder()
-  await using service = await Service.start()
   await using client = await clientOf(service)
   const run = await Steered.start(client, { ...shell("echo a; read go; exit 7"), stdin: "pipe" })
+  await using _ = { [Symbol.asyncDispose]: () => canceled(run) }
   await run.untilLine(/^a$/)
 
   const { exitCode, stderr } = await runUpgrade(service, makeProgram(folder.path))
@@ -37,6 +43,11 @@ async function expectRefused(makeProgram: (folder: string) => string, why: RegEx
   await run.execution.write("\n")
   expect(await run.ended()).toMatchObject({ exit_code: 7 })
   expect(run.text).toBe("a\n")
+}
+
+/** Of what a failed test would leave behind for the others. */
+async function canceled(run: Steered): Promise<void> {
+  if ((await run.status()).state !== "ended") await run.execution.cancel()
 }
 
 describe("an upgrade to what cannot take over is refused before anything happens:", () => {
@@ -117,9 +128,11 @@ describe("`cc-executor upgrade`", () => {
   })
 
   test("leaves a service alone that could not hand over: the signal would end it", async () => {
-    await using service = await Service.start()
     const lock = join(service.stateDir, "lock")
-    const { upgrades: _, ...older } = JSON.parse(readFileSync(lock, "utf8"))
+    const own = readFileSync(lock, "utf8")
+    using _ = { [Symbol.dispose]: () => writeFileSync(lock, own) }
+    const { upgrades, ...older } = JSON.parse(own)
+    expect(upgrades).toBeDefined()
     writeFileSync(lock, JSON.stringify({ ...older, version: "0.0.1" }))
 
     const { exitCode, stderr } = await runUpgrade(service)
@@ -147,8 +160,6 @@ describe("a state directory that a newer version has used", () => {
   })
 
   test("is numbered by the first service that uses it", async () => {
-    await using service = await Service.start()
-
     const schema = JSON.parse(readFileSync(join(service.stateDir, "schema.json"), "utf8"))
 
     expect(schema).toMatchObject({ schema: 1 })
