@@ -1,7 +1,8 @@
-import { describe, expect, setDefaultTimeout } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { join } from "node:path"
 import { toolFolder } from "../../scripts/test-tools.ts"
 import { CommandLine } from "../cli/command-line.ts"
+import { fewIfShort } from "../support/scale.ts"
 import { executable, Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { testUnless } from "../support/test-unless.ts"
@@ -50,14 +51,21 @@ const doors = {
   },
 }
 
-describe.each([
+const ways = fewIfShort(2, [
   ["stdio", "legacy"],
+  ["http", "modern"],
   ["stdio", "modern"],
   ["http", "legacy"],
-  ["http", "modern"],
-] as const)("the MCP Inspector over %s, %s revision", (door, era) => {
+] as const)
+
+describe.each(ways)("the MCP Inspector over %s, %s revision", (door, era) => {
+  let service: Awaited<ReturnType<(typeof doors)[typeof door]>>
+  beforeAll(async () => {
+    service = await doors[door]()
+  })
+  afterAll(() => service[Symbol.asyncDispose]())
+
   testUnless(obstacle, "lists every tool, and finds no fault with their schemas", async () => {
-    await using service = await doors[door]()
     const options = ["--protocol-era", era, "--method", "tools/list", "--strict"]
 
     const listed = await inspect(service.target, options)
@@ -67,7 +75,6 @@ describe.each([
   })
 
   testUnless(obstacle, "runs a command and gets its output", async () => {
-    await using service = await doors[door]()
     const call = ["--method", "tools/call", "--tool-name", "run"]
     const args = ["--tool-args-json", JSON.stringify({ command: "echo hello" })]
 
