@@ -66,10 +66,24 @@ export async function expectNothingLeft(
   executionId: string,
   seen: ProcessIdentity[] = [],
 ): Promise<void> {
-  const left = [...seen.filter(isStillThere).map(({ pid }) => pid), ...markedBy(executionId)]
-  if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`)
+  expectNoProcess(executionId, seen)
   // The kernel takes the last process of a cgroup apart after it is gone from sight.
   await until("no cgroup is left", () => cgroupsOf(service).length === 0)
+}
+
+/** The same of one execution, where others may still run. */
+export async function expectNothingLeftOf(
+  service: Service,
+  executionId: string,
+  seen: ProcessIdentity[] = [],
+): Promise<void> {
+  expectNoProcess(executionId, seen)
+  await until("its cgroup is gone", () => !cgroupsOf(service).includes(executionId))
+}
+
+function expectNoProcess(executionId: string, seen: ProcessIdentity[]): void {
+  const left = [...seen.filter(isStillThere).map(({ pid }) => pid), ...markedBy(executionId)]
+  if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`)
 }
 
 /** The cgroups of a service's executions. */
