@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mcpUrl } from "../support/mcp-clients.ts"
 import { sendModern } from "../support/modern-mcp.ts"
 import { RawSession } from "../support/raw-session.ts"
@@ -34,7 +34,20 @@ const eras: Record<string, Send> = {
     ),
 }
 
-describe.each(Object.entries(eras))("over HTTP, %s", (_, send) => {
+/** With no limits of its own, for what reaches none. */
+let service: Service
+/** With a single place. */
+let narrow: Service
+beforeAll(async () => {
+  service = await Service.start()
+  narrow = await Service.start({ flags: { "max-sessions": "1" } })
+})
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+  await narrow[Symbol.asyncDispose]()
+})
+
+describe.each(Object.entries(eras))("over HTTP, %s", (era, send) => {
   test("a call for which there is no place starts nothing", async () => {
     const flags = { "max-sessions": "2", "max-sessions-per-principal": "1" }
     await using service = await Service.start({ flags })
@@ -74,32 +87,32 @@ describe.each(Object.entries(eras))("over HTTP, %s", (_, send) => {
   })
 
   test("answers give their places back", async () => {
-    await using service = await Service.start({ flags: { "max-sessions": "1" } })
-
     for (let round = 0; round < 5; round++) {
-      const good = await send(service, "run", { command: "true" })
+      const good = await send(narrow, "run", { command: "true" })
       expect(await good.text()).toContain('"succeeded":true')
-      const bad = await send(service, "wait", { execution_id: "zzzzzzzz" })
+      const bad = await send(narrow, "wait", { execution_id: "zzzzzzzz" })
       expect(await bad.text()).toContain("PROCESS_NOT_FOUND")
     }
   })
 
   test("a token that is revoked ends a call that is under way, and says why", async () => {
-    await using service = await Service.start()
     using owner = await RawSession.open((await service.listening).href)
-    const token = await makeToken(service.stateDir, { name: "agent", scope: "execute,read" })
-    const answer = send(service, "run", { command: "sleep 45" }, bearing(token))
+    const labels = { era: era.replace(/\W/g, "-") }
+    const name = `agent-${labels.era}`
+    const token = await makeToken(service.stateDir, { name, scope: "execute,read" })
+    const answer = send(service, "run", { command: "sleep 45", labels }, bearing(token))
     const whole = answer.then(async (response) => ({
       status: response.status,
       text: await response.text(),
     }))
-    await until("it runs", async () => (await commands(owner)).length === 1)
+    await using _ = { [Symbol.asyncDispose]: () => cancelAll(owner, labels) }
+    await until("it runs", async () => (await commands(owner, labels)).length === 1)
 
-    await revokeToken(service.stateDir, "agent")
+    await revokeToken(service.stateDir, name)
     const revokedMs = performance.now()
     const { text } = await whole
 
-    const [started] = (await owner.call("list", {})).executions
+    const [started] = (await owner.call("list", { labels })).executions
     expect(text).toContain("UNAUTHORIZED")
     expect(text).toContain(`Execution ${started?.execution_id} was started`)
     expect(text).toContain('"done":"started"')
@@ -137,13 +150,13 @@ test("calls that wait leave a principal its sessions, and its streams", async ()
 })
 
 test("a batch is refused, and nothing of it is done", async () => {
-  await using service = await Service.start()
   using owner = await RawSession.open((await service.listening).href)
+  const labels = { of: "batch" }
   const call = (id: number) => ({
     jsonrpc: "2.0",
     id,
     method: "tools/call",
-    params: { name: "start", arguments: { command: "true" } },
+    params: { name: "start", arguments: { command: "true", labels } },
   })
 
   const refused = await post(service, [call(1), call(2)])
@@ -154,7 +167,7 @@ test("a batch is refused, and nothing of it is done", async () => {
     id: null,
     error: { code: -32600, data: { reason: "INVALID_REQUEST" } },
   })
-  expect(await commands(owner)).toEqual([])
+  expect(await commands(owner, labels)).toEqual([])
 })
 
 async function post(service: Service, body: unknown, options: Options = {}): Promise<Response> {
@@ -171,7 +184,16 @@ async function post(service: Service, body: unknown, options: Options = {}): Pro
   })
 }
 
-async function commands(owner: RawSession): Promise<unknown[]> {
-  const { executions } = await owner.call("list", {})
+type Labels = Record<string, string>
+
+async function commands(owner: RawSession, labels: Labels = {}): Promise<unknown[]> {
+  const { executions } = await owner.call("list", { labels })
   return executions.map(({ command }) => command)
+}
+
+async function cancelAll(owner: RawSession, labels: Labels): Promise<void> {
+  const { executions } = await owner.call("list", { labels })
+  for (const { execution_id, state } of executions) {
+    if (state !== "ended") await owner.call("control", { type: "CANCEL", execution_id })
+  }
 }
