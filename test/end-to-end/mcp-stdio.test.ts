@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { CommandLine } from "../cli/command-line.ts"
@@ -13,6 +13,18 @@ const opening = request(1, "initialize", {
   protocolVersion: "2025-11-25",
   capabilities: {},
   clientInfo: { name: "test", version: "1" },
+})
+
+let service: Service
+/** One whose gateway is killed. */
+let harmed: Service
+beforeAll(async () => {
+  service = await Service.start()
+  harmed = await Service.start()
+})
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+  await harmed[Symbol.asyncDispose]()
 })
 
 describe("cc-executor mcp without a service", () => {
@@ -55,8 +67,8 @@ describe("cc-executor mcp without a service", () => {
 
 describe("cc-executor mcp and a service with an allow-list", () => {
   test("send nothing of the client's environment, which the list would refuse", async () => {
-    await using service = await Service.start({ flags: { "allowed-commands": "env" } })
-    const command = [executable, "mcp", "--state-dir", service.stateDir]
+    await using strict = await Service.start({ flags: { "allowed-commands": "env" } })
+    const command = [executable, "mcp", "--state-dir", strict.stateDir]
     await using transport = new ProgramTransport(["env", "OF_THE_CLIENT=1", ...command])
     const client = await mcpClient("legacy", transport)
 
@@ -72,12 +84,11 @@ describe.each(eras)("a gateway that is killed, and a client of the %s era", (era
   test("is noticed by nobody: the call under way is answered, and was made once", async () => {
     using folder = temporaryFolder()
     const notes = join(folder.path, "notes")
-    await using service = await Service.start()
     await using transport = new ProgramTransport([
       executable,
       "mcp",
       "--state-dir",
-      service.stateDir,
+      harmed.stateDir,
     ])
     const client = await mcpClient(era, transport)
     const wait = `until [ -e ${notes}.go ]; do sleep 0.05; done`
@@ -85,7 +96,7 @@ describe.each(eras)("a gateway that is killed, and a client of the %s era", (era
 
     const call = callTool(client, "run", { command: script })
     await until("it runs", () => Bun.file(notes).exists())
-    const killed = service.gatewayPid
+    const killed = harmed.gatewayPid
     process.kill(killed, "SIGKILL")
     await until("it is gone", () => !isRunning(killed))
     writeFileSync(`${notes}.go`, "")
@@ -100,12 +111,11 @@ describe.each(eras)("a gateway that is killed, and a client of the %s era", (era
 
 describe("a gateway that is killed again and again", () => {
   test("loses no call of many", async () => {
-    await using service = await Service.start()
     await using transport = new ProgramTransport([
       executable,
       "mcp",
       "--state-dir",
-      service.stateDir,
+      harmed.stateDir,
     ])
     const client = await mcpClient("legacy", transport)
 
@@ -113,9 +123,9 @@ describe("a gateway that is killed again and again", () => {
       callTool(client, "run", { command: `sleep 3; echo number ${index}`, labels: { many: "1" } }),
     )
     for (let deaths = 0; deaths < 3; deaths += 1) {
-      const killed = service.gatewayPid
+      const killed = harmed.gatewayPid
       process.kill(killed, "SIGKILL")
-      await until("another gateway", () => isAnother(service, killed))
+      await until("another gateway", () => isAnother(harmed, killed))
     }
     const texts = await Promise.all(calls)
 
@@ -131,12 +141,11 @@ describe("a gateway that is killed again and again", () => {
   }, 60_000)
 
   test("does not end the news of a resource that was subscribed to", async () => {
-    await using service = await Service.start()
     await using transport = new ProgramTransport([
       executable,
       "mcp",
       "--state-dir",
-      service.stateDir,
+      harmed.stateDir,
     ])
     const client = await mcpClient("legacy", transport)
     const updates: string[] = []
@@ -152,9 +161,9 @@ describe("a gateway that is killed again and again", () => {
     const uri = resources.find((resource) => resource.uri.includes(id))?.uri ?? ""
     await client.subscribeResource({ uri })
 
-    const killed = service.gatewayPid
+    const killed = harmed.gatewayPid
     process.kill(killed, "SIGKILL")
-    await until("another gateway", () => isAnother(service, killed))
+    await until("another gateway", () => isAnother(harmed, killed))
     await callTool(client, "input", { execution_id: id, text: "it\n", writer: "w1", offset: 0 })
 
     await until("an update", () => updates.includes(uri))
@@ -167,7 +176,6 @@ describe("where and with what a call runs that does not say", () => {
     using folder = temporaryFolder()
     const here = join(folder.path, "here")
     mkdirSync(here)
-    await using service = await Service.start()
     const env = { ...process.env, MARK: "of the client", CC_EXECUTOR_TOKEN: "cce_secret" }
     const program = ["/bin/sh", "-c", `cd ${here} && exec "$0" "$@"`, executable, "mcp"]
     const argv = [...program, "--state-dir", service.stateDir]
@@ -184,7 +192,6 @@ describe("where and with what a call runs that does not say", () => {
   })
 
   test("is the service's own business when it is remote", async () => {
-    await using service = await Service.start()
     const env = { ...process.env, MARK: "of the client" }
     const argv = [executable, "mcp", "--url", await service.url()]
     await using transport = new ProgramTransport(argv, env)
@@ -216,7 +223,6 @@ describe("a service that was ended on purpose", () => {
 
 describe("what is no message", () => {
   test("is answered as such, and what follows it is served", async () => {
-    await using service = await Service.start()
     await using transport = new ProgramTransport([
       executable,
       "mcp",
@@ -240,8 +246,8 @@ describe("what is no message", () => {
   })
 })
 
-function isAnother(service: Service, killed: number): boolean {
-  const trees = readFileSync(join(service.stateDir, "trees.json"), "utf8")
+function isAnother({ stateDir }: Service, killed: number): boolean {
+  const trees = readFileSync(join(stateDir, "trees.json"), "utf8")
   const pid: number | undefined = JSON.parse(trees).gateway?.pid
   return pid !== undefined && pid !== killed
 }

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect } from "node:tls"
@@ -23,8 +23,13 @@ afterAll(() => {
 })
 
 describe("a service with a certificate", () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await start({ flags: tlsFlags(first) })
+  })
+  afterAll(() => service[Symbol.asyncDispose]())
+
   test("serves wss:// and https://", async () => {
-    await using service = await start({ flags: tlsFlags(first) })
     const url = await service.url()
     expect(url).toStartWith("wss://127.0.0.1:")
 
@@ -37,16 +42,14 @@ describe("a service with a certificate", () => {
   })
 
   test("is not trusted by who does not know its authority", async () => {
-    await using service = await start({ flags: tlsFlags(first) })
-
     const session = new RawSession(await service.url(), { tls: others.trust() })
 
     expect((await session.closed).code).toBe(1006)
   })
 
   test("refuses plain ws:// and http:// at once, and says so in its log", async () => {
-    await using service = await start({ flags: tlsFlags(first) })
-    const url = (await service.url()).replace("wss:", "ws:")
+    await using plain = await start({ flags: tlsFlags(first) })
+    const url = (await plain.url()).replace("wss:", "ws:")
 
     const session = new RawSession(url)
     expect((await session.closed).code).toBe(1006)
@@ -56,12 +59,11 @@ describe("a service with a certificate", () => {
 
     expect(talk.heard).not.toContain("HTTP/1.1 200")
     await until("a line of the log", () =>
-      service.log.find((line) => line.includes("tls connection refused")),
+      plain.log.find((line) => line.includes("tls connection refused")),
     )
   })
 
   test("serves nobody at the plain port behind it", async () => {
-    await using service = await start({ flags: tlsFlags(first) })
     const inner = await innerPort(service)
 
     const response = await fetch(`http://127.0.0.1:${inner}/healthz`)
@@ -77,8 +79,8 @@ describe("a service with a certificate", () => {
     using folder = temporaryFolder()
     const files = { cert: join(folder.path, "cert.pem"), key: join(folder.path, "key.pem") }
     put(first, files)
-    await using service = await start({ flags: tlsFlags(files) })
-    const url = await service.url()
+    await using renewing = await start({ flags: tlsFlags(files) })
+    const url = await renewing.url()
     using session = await RawSession.open(url, { tls: authority.trust() })
     const command = "while :; do echo tick; sleep 0.05; done"
     const { execution_id: id } = await session.call("execute", { command })
