@@ -50,15 +50,15 @@ afterAll(async () => {
 describe.each(Object.entries(eras))("over HTTP, %s", (era, send) => {
   test("a call for which there is no place starts nothing", async () => {
     const flags = { "max-sessions": "2", "max-sessions-per-principal": "1" }
-    await using service = await Service.start({ flags })
-    using owner = await RawSession.open((await service.listening).href)
-    const agent = await makeToken(service.stateDir, { name: "agent" })
+    await using crowded = await Service.start({ flags })
+    using owner = await RawSession.open((await crowded.listening).href)
+    const agent = await makeToken(crowded.stateDir, { name: "agent" })
     const goneAway = new AbortController()
     const held: Promise<string>[] = []
     const hold = (count: number, headers: Record<string, string>) => {
       for (let index = 0; index < count; index++) {
         const options = { headers, signal: goneAway.signal }
-        const answer = send(service, "run", { command: "sleep 31" }, options)
+        const answer = send(crowded, "run", { command: "sleep 31" }, options)
         held.push(answer.then((response) => response.text()).catch(() => ""))
       }
     }
@@ -66,11 +66,11 @@ describe.each(Object.entries(eras))("over HTTP, %s", (era, send) => {
 
     hold(8, bearing(agent).headers)
     await until("as many run as one principal may wait for", () => isRunning(8))
-    const own = await send(service, "run", { command: "sleep 33" }, bearing(agent))
+    const own = await send(crowded, "run", { command: "sleep 33" }, bearing(agent))
     const ownText = await own.text()
     hold(8, {})
     await until("as many run as all together may wait for", () => isRunning(16))
-    const all = await send(service, "run", { command: "sleep 33" })
+    const all = await send(crowded, "run", { command: "sleep 33" })
     const allText = await all.text()
 
     expect([own.status, all.status]).toEqual([429, 503])
@@ -80,7 +80,7 @@ describe.each(Object.entries(eras))("over HTTP, %s", (era, send) => {
     goneAway.abort()
     await Promise.allSettled(held)
     await until("their places are given back", async () => {
-      const answer = await send(service, "list", {})
+      const answer = await send(crowded, "list", {})
       await answer.text()
       return answer.status === 200
     })
@@ -123,23 +123,23 @@ describe.each(Object.entries(eras))("over HTTP, %s", (era, send) => {
 
 test("calls that wait leave a principal its sessions, and its streams", async () => {
   const flags = { "max-sessions-per-principal": "2", "max-sessions": "3" }
-  await using service = await Service.start({ flags })
-  const token = await makeToken(service.stateDir, { name: "agent" })
+  await using crowded = await Service.start({ flags })
+  const token = await makeToken(crowded.stateDir, { name: "agent" })
   const goneAway = new AbortController()
-  using first = await RawSession.open(await service.url(), bearing(token))
+  using first = await RawSession.open(await crowded.url(), bearing(token))
   const { execution_id } = await first.call("execute", { command: "sleep 31" })
   const options = { ...bearing(token), signal: goneAway.signal }
   const waits = Array.from({ length: 10 }, () =>
-    sendModern(service, "tools/call", { name: "wait", arguments: { execution_id } }, options).then(
+    sendModern(crowded, "tools/call", { name: "wait", arguments: { execution_id } }, options).then(
       ({ status }) => status,
       () => null,
     ),
   )
 
-  const listed = await sendModern(service, "tools/call", { name: "list" }, bearing(token))
-  using second = await RawSession.open(await service.url(), bearing(token))
+  const listed = await sendModern(crowded, "tools/call", { name: "list" }, bearing(token))
+  using second = await RawSession.open(await crowded.url(), bearing(token))
   const streams = await Promise.all(
-    [1, 2].map(async () => fetch(await service.url("/events"), options)),
+    [1, 2].map(async () => fetch(await crowded.url("/events"), options)),
   )
 
   expect(listed.status).toBe(200)
@@ -170,9 +170,9 @@ test("a batch is refused, and nothing of it is done", async () => {
   expect(await commands(owner, labels)).toEqual([])
 })
 
-async function post(service: Service, body: unknown, options: Options = {}): Promise<Response> {
+async function post(target: Service, body: unknown, options: Options = {}): Promise<Response> {
   const { headers, ...rest } = options
-  return fetch(await mcpUrl(service), {
+  return fetch(await mcpUrl(target), {
     method: "POST",
     headers: {
       "Content-Type": "application/json",

@@ -216,7 +216,7 @@ describeAContainment("through an upgrade with patterns to redact", (containment)
     async ({ client }) => {
       // They end while the programs change, and shortly before and after.
       const delay = (index: number) => ((index * 1.2) / count).toFixed(2)
-      return await Promise.all(
+      return Promise.all(
         Array.from({ length: count }, (_, index) =>
           Steered.start(client, shell(`echo a; sleep ${delay(index)}; exit ${index}`)),
         ),

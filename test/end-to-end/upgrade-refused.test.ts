@@ -149,11 +149,11 @@ describe("a state directory that a newer version has used", () => {
     const schema = JSON.stringify({ schema: 99, written_by: "8.0.0" })
     writeFileSync(join(folder.path, "schema.json"), schema)
 
-    const service = new Service({ stateDir: folder.path })
-    const exitCode = await service.exited
+    const older = new Service({ stateDir: folder.path })
+    const exitCode = await older.exited
 
     expect(exitCode).toBe(1)
-    expect(service.said.join("\n")).toMatch(
+    expect(older.said.join("\n")).toMatch(
       /has version 99, written by cc-executor 8\.0\.0, .* only up to 1\. Run the newer program/,
     )
     expect(readFileSync(join(folder.path, "schema.json"), "utf8")).toBe(schema)
