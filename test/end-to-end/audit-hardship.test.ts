@@ -13,6 +13,7 @@ import {
 } from "../support/audit-lines.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { sampleId } from "../support/sample-record.ts"
+import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { SmallDisk } from "../support/small-disk.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
@@ -27,8 +28,9 @@ describe("a flood of refusals", () => {
     await using service = await Service.start({ flags: hasty })
     using client = await admitted(service)
     const { session } = client
+    const rounds = byScale({ short: 10, full: 50, long: 50 })
     const flood = async (method: string, params: object) => {
-      for (let round = 0; round < 50; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const ids = Array.from({ length: 100 }, () => session.request(method, params))
         for (const id of ids) await session.refusalOf(id)
       }
@@ -39,8 +41,8 @@ describe("a flood of refusals", () => {
     service.kill("SIGTERM")
     await service.exited
 
-    expect(refusalCount(service.stateDir, "PROCESS_NOT_FOUND")).toBe(5000)
-    expect(refusalCount(service.stateDir, "SECURITY_DENIED")).toBe(5000)
+    expect(refusalCount(service.stateDir, "PROCESS_NOT_FOUND")).toBe(rounds * 100)
+    expect(refusalCount(service.stateDir, "SECURITY_DENIED")).toBe(rounds * 100)
     expect(auditAttempts(service.stateDir).length).toBeLessThan(100)
     expect(verifyAudit(auditDirectory(service.stateDir)).verified).toBe(true)
   }, 60_000)
