@@ -47,18 +47,13 @@ type Fault = { point: FaultPoint; kind: FaultKind }
 /** In one service, one after another: none may leave anything that the next one stumbles over. */
 const someFaults: Record<ContainmentMode, Fault[]> = {
   cgroup: [
-    { point: "begin", kind: "crash" },
     { point: "received", kind: "thread" },
     { point: "opened", kind: "sleep" },
-    { point: "adopted", kind: "throw" },
-    { point: "gateway", kind: "abort" },
     { point: "commit", kind: "throw" },
   ],
   "best-effort": [
     { point: "read", kind: "children" },
-    { point: "accept", kind: "exit" },
-    { point: "adopted", kind: "busy" },
-    { point: "gateway", kind: "idle" },
+    { point: "gateway", kind: "abort" },
   ],
 }
 

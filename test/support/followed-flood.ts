@@ -3,10 +3,14 @@ import type { RemoteExecution } from "../../src/client/remote-execution.ts"
 import type { Encoding } from "../../src/protocol/execute.ts"
 import { type FollowedOutput, followToEnd, libraryClient } from "./followed-output.ts"
 import { fixture, runIndependently } from "./independent-run.ts"
+import { byScale } from "./scale.ts"
 import type { Service } from "./service.ts"
 import { until } from "./until.ts"
 
 const encodings: Encoding[] = ["utf8", "base64", "binary"]
+
+/** Between pieces of 14 kB: in a short run one or two megabytes a second must do. */
+const pauseMs = byScale({ short: 8, full: 2, long: 2 })
 
 /** A flood that three clients follow, each in its own encoding, until it is told to end. */
 export type Flood = AsyncDisposable & {
@@ -21,7 +25,7 @@ export async function startFlood(service: Service): Promise<Flood> {
   const stack = new AsyncDisposableStack()
   const url = await service.url()
   const starter = stack.use(libraryClient(url))
-  const argv = fixture("count-until-told.ts")
+  const argv = fixture("count-until-told.ts", pauseMs)
   const execution = await starter.execute({ argv, stdin: "pipe" })
   const others = (["base64", "binary"] as const).map((encoding) =>
     stack.use(libraryClient(url)).attach(execution.id, { encoding }),
