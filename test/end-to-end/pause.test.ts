@@ -1,18 +1,21 @@
 import { expect, test } from "bun:test"
 import { readStat } from "../../src/service/os/proc.ts"
 import { signalProcess } from "../../src/service/os/signals.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment, describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft, isStillThere, markedBy, ticksOf } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
 import { Service } from "../support/service.ts"
+import { sharedService } from "../support/shared-service.ts"
 import { clientOf, fixture, Steered, shell } from "../support/steered.ts"
 import { until } from "../support/until.ts"
 
 const pauseMs = 2000
 
 describeEachContainment("a paused execution", (containment) => {
+  const shared = sharedService({ flags: { containment, linger: "100ms" } })
+
   test("stands still with its whole tree, clocks included, and then goes on", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const startedMs = performance.now()
     const run = await Steered.start(client, { ...fixture("busy-tree.sh"), timeout: 30 })
@@ -40,7 +43,7 @@ describeEachContainment("a paused execution", (containment) => {
   }, 60_000)
 
   test("may be paused and resumed again, and tells each change once", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const run = await Steered.start(client, shell("echo ready; exec sleep 1000"))
     await run.untilLine(/^ready$/)
@@ -59,7 +62,7 @@ describeEachContainment("a paused execution", (containment) => {
   })
 
   test("gets the polite signal of a cancel, and the time to act on it", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const farewell = `trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.01; done`
     const run = await Steered.start(client, shell(farewell))
@@ -80,7 +83,7 @@ describeEachContainment("a paused execution", (containment) => {
   })
 
   test("is not woken by a SIGCONT that somebody sends through it", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const run = await Steered.start(client, fixture("busy-tree.sh"))
     const members = [await run.untilProcess("leader"), await run.untilProcess("grandchild")]
@@ -100,7 +103,7 @@ describeEachContainment("a paused execution", (containment) => {
   })
 
   test("leaves a job suspended that was so before", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const script = `sh -c 'echo "job $$"; kill -STOP $$; echo awake' & echo ready; wait`
     const run = await Steered.start(client, shell(script))
@@ -119,7 +122,7 @@ describeEachContainment("a paused execution", (containment) => {
   })
 
   test("can be killed as it is", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const run = await Steered.start(client, fixture("busy-tree.sh"))
     const members = [await run.untilProcess("leader"), await run.untilProcess("grandchild")]
@@ -132,7 +135,7 @@ describeEachContainment("a paused execution", (containment) => {
   })
 
   test("ends soon when its leader is killed from outside", async () => {
-    await using service = await Service.start({ flags: { containment, linger: "100ms" } })
+    const service = shared()
     await using client = await clientOf(service)
     const run = await Steered.start(client, fixture("busy-tree.sh"))
     const leader = await run.untilProcess("leader")
@@ -149,26 +152,9 @@ describeEachContainment("a paused execution", (containment) => {
     expect(killed.map(({ pid }) => pid)).toContain(grandchild.pid)
     await expectNothingLeft(service, run.id, [leader, grandchild])
   })
-})
 
-describeEachContainment("a paused execution whose service is killed", (containment) => {
-  test("dies with its whole tree all the same", async () => {
-    await using service = await Service.start({ flags: { containment } })
-    await using client = await clientOf(service)
-    const run = await Steered.start(client, fixture("busy-tree.sh"))
-    const members = [await run.untilProcess("leader"), await run.untilProcess("grandchild")]
-    await run.execution.pause()
-
-    service.kill("SIGKILL")
-
-    await until("its tree is gone", () => markedBy(run.id).length === 0)
-    expect(members.filter(isStillThere)).toEqual([])
-  })
-})
-
-describeEachContainment("a tree that forks all the time", (containment) => {
-  test("stands still when it is paused, and no fork gets away", async () => {
-    await using service = await Service.start({ flags: { containment } })
+  test("that forks all the time stands still, and no fork gets away", async () => {
+    const service = shared()
     await using client = await clientOf(service)
     const run = await Steered.start(client, fixture("fork-storm.sh"))
     await run.untilProcess("leader")
@@ -188,7 +174,22 @@ describeEachContainment("a tree that forks all the time", (containment) => {
   })
 })
 
-describeEachContainment("pausing in the wrong state", (containment) => {
+describeEachContainment("a paused execution whose service is killed", (containment) => {
+  test("dies with its whole tree all the same", async () => {
+    await using service = await Service.start({ flags: { containment } })
+    await using client = await clientOf(service)
+    const run = await Steered.start(client, fixture("busy-tree.sh"))
+    const members = [await run.untilProcess("leader"), await run.untilProcess("grandchild")]
+    await run.execution.pause()
+
+    service.kill("SIGKILL")
+
+    await until("its tree is gone", () => markedBy(run.id).length === 0)
+    expect(members.filter(isStillThere)).toEqual([])
+  })
+})
+
+describeAContainment("pausing in the wrong state", (containment) => {
   test("is refused with the state it is in", async () => {
     const flags = { containment, grace: "500ms", "max-executions": "1" }
     await using service = await Service.start({ flags })
