@@ -5,6 +5,7 @@ import { describeAContainment } from "../support/each-containment.ts"
 import { rejection } from "../support/following.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
+import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { sharedService } from "../support/shared-service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
@@ -12,15 +13,16 @@ import { until } from "../support/until.ts"
 
 const stdin = "pipe" as const
 const mebibyte = 1_048_576
+const megabytes = byScale({ short: 8, full: 20, long: 20 })
 
 describeAContainment("on a pipe", (containment) => {
   const shared = sharedService({ flags: { containment } })
 
   describe("input for a child", () => {
-    test("passes through it byte by byte: 20 MB by `cat`", async () => {
+    test(`passes through it byte by byte: ${megabytes} MB by cat`, async () => {
       const service = shared()
       await using client = await clientOf(service)
-      const data = new Uint8Array(20_000_000)
+      const data = new Uint8Array(megabytes * 1_000_000)
       for (let at = 0; at < data.length; at += 65_536) {
         crypto.getRandomValues(data.subarray(at, Math.min(at + 65_536, data.length)))
       }

@@ -3,13 +3,16 @@ import { describeAContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
 import { Service } from "../support/service.ts"
+import { sharedService } from "../support/shared-service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
 
 const flood = "trap '' TERM; while :; do echo 0123456789; echo to stderr >&2; done"
 
 describeAContainment("an execution that writes more than it may", (containment) => {
+  const shared = sharedService({ flags: { containment, grace: "200ms" } })
+
   test("is stopped, with its record up to the byte that was too much", async () => {
-    await using service = await Service.start({ flags: { containment, grace: "200ms" } })
+    const service = shared()
     await using client = await clientOf(service)
     const run = await Steered.start(client, { ...shell(flood), limits: { output: 100_000 } })
 
@@ -35,7 +38,7 @@ describeAContainment("an execution that writes more than it may", (containment) 
   })
 
   test("is named so also when it was faster than its reader, and had exited before", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     for (let count = 0; count < 10; count += 1) {
       const run = await Steered.start(client, {
@@ -49,7 +52,7 @@ describeAContainment("an execution that writes more than it may", (containment) 
   })
 
   test("is not stopped at exactly its limit, nor for what the budget forgets", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const exact = await Steered.start(client, {
       argv: ["head", "-c", "10000", "/dev/zero"],
@@ -67,7 +70,7 @@ describeAContainment("an execution that writes more than it may", (containment) 
   })
 
   test("on a terminal is stopped too", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const run = await Steered.start(client, {
       ...shell("while :; do echo 0123456789; done"),

@@ -4,12 +4,15 @@ import { signalProcess } from "../../src/service/os/signals.ts"
 import { describeAContainment, describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft, isStillThere, markedBy, ticksOf } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
+import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { sharedService } from "../support/shared-service.ts"
 import { clientOf, fixture, Steered, shell } from "../support/steered.ts"
 import { until } from "../support/until.ts"
 
 const pauseMs = 2000
+/** Of a tree that forks all the time. */
+const loops = byScale({ short: 16, full: 50, long: 50 })
 
 describeEachContainment("a paused execution", (containment) => {
   const shared = sharedService({ flags: { containment, linger: "100ms" } })
@@ -156,9 +159,9 @@ describeEachContainment("a paused execution", (containment) => {
   test("that forks all the time stands still, and no fork gets away", async () => {
     const service = shared()
     await using client = await clientOf(service)
-    const run = await Steered.start(client, fixture("fork-storm.sh"))
+    const run = await Steered.start(client, fixture("fork-storm.sh", `${loops}`))
     await run.untilProcess("leader")
-    await until("all fifty loops fork", () => markedBy(run.id).length > 50)
+    await until("all loops fork", () => markedBy(run.id).length > loops)
 
     await run.execution.pause()
     const before = markedBy(run.id)

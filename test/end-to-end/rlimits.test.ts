@@ -6,24 +6,28 @@ import { findControllers } from "../support/controllers.ts"
 import { describeAContainment } from "../support/each-containment.ts"
 import { markedBy } from "../support/real-processes.ts"
 import { refusal } from "../support/refusal.ts"
+import { byScale } from "../support/scale.ts"
 import { executable, Service } from "../support/service.ts"
+import { sharedService } from "../support/shared-service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
 const mebibyte = 1024 ** 2
 const hasController = findControllers().has("memoryBytes") ? "cgroups hold memory here" : null
+const rounds = byScale({ short: 6, full: 20, long: 20 })
 const isRoot = process.getuid?.() === 0
 
 describeAContainment("an execution with a memory limit and no controller", (containment) => {
   const unless = containment === "cgroup" ? hasController : null
   const limits = { memory: 512 * mebibyte }
+  const shared = sharedService({ flags: { containment } })
 
   testUnless(unless, "has it in every process, those started at once too", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const script = "(sleep 1000)& (setsid sh -c 'sleep 1001 & sleep 1002')& echo ready; sleep 1003"
-    for (let count = 0; count < 20; count += 1) {
+    for (let count = 0; count < rounds; count += 1) {
       const run = await Steered.start(client, { ...shell(script), limits })
       const members = await until("all are there", () => {
         const found = markedBy(run.id)
@@ -38,7 +42,7 @@ describeAContainment("an execution with a memory limit and no controller", (cont
   })
 
   testUnless(unless, "is told how it is held, in view and receipt", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const run = await Steered.start(client, { argv: ["true"], limits })
     await run.ended()
@@ -52,7 +56,7 @@ describeAContainment("an execution with a memory limit and no controller", (cont
   })
 
   testUnless(unless, "ends by itself when it is refused memory: no kill is claimed", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const run = await Steered.start(client, { ...shell("tail /dev/zero"), limits })
 
@@ -62,10 +66,10 @@ describeAContainment("an execution with a memory limit and no controller", (cont
   })
 
   testUnless(unless, "runs this program, whose runtime reserves much", async () => {
-    await using service = await Service.start({ flags: { containment } })
+    const service = shared()
     await using client = await clientOf(service)
     const bun = { argv: [process.execPath, "-e", "console.log(6 * 7)"], limits }
-    for (let count = 0; count < 10; count += 1) {
+    for (let count = 0; count < rounds / 2; count += 1) {
       const run = await Steered.start(client, bun)
 
       expect(await run.ended()).toMatchObject({ outcome: "exited", exit_code: 0 })
