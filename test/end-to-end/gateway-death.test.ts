@@ -7,7 +7,10 @@ import { isRunning, Service } from "../support/service.ts"
 import { StreamClient } from "../support/stream-client.ts"
 import { until } from "../support/until.ts"
 
-const mostDeaths = byScale({ short: 4, full: 10, long: 10 })
+const hangMs = byScale({ short: 1000, full: 3000, long: 3000 })
+/** What a child writes whose budget blocks, compared with the full run. */
+const share = byScale({ short: 0.25, full: 1, long: 1 })
+const mostDeaths = byScale({ short: 2, full: 10, long: 10 })
 
 describe("a gateway that dies during a flood, with three clients", () => {
   test.each(["SIGKILL", "SIGTERM"] as const)(
@@ -45,7 +48,7 @@ describe("a gateway that dies during a flood, with three clients", () => {
   }, 90_000)
 })
 
-describe("a gateway that hangs for three seconds", () => {
+describe(`a gateway that hangs for ${hangMs} ms`, () => {
   test("holds up no child, and nobody misses a byte", async () => {
     await using service = await Service.start()
     await using flood = await startFlood(service)
@@ -55,7 +58,7 @@ describe("a gateway that hangs for three seconds", () => {
     process.kill(gatewayPid, "SIGSTOP")
 
     const before = await writtenBy(pid)
-    await until("three seconds", () => performance.now() - stoppedAtMs > 3000)
+    await until("it has hung", () => performance.now() - stoppedAtMs > hangMs)
     await until("the child went on", async () => (await writtenBy(pid)) > before + 5_000_000)
     process.kill(gatewayPid, "SIGCONT")
     await flood.untilAllHaveMore()
@@ -87,8 +90,8 @@ describe("a gateway that dies", () => {
   test("is waited for by a child whose budget blocks, until its driver is back", async () => {
     await using service = await Service.start()
     await using client = libraryClient(await service.url())
-    const argv = ["seq", "1", "20000000"]
-    const budget = { bytes: 70_000_000, policy: "block" } as const
+    const argv = ["seq", "1", `${20_000_000 * share}`]
+    const budget = { bytes: 70_000_000 * share, policy: "block" } as const
     const execution = await client.execute({ argv, budget, encoding: "binary" })
     let taken = 0
     const end = followToEnd(execution, (bytes) => {
@@ -96,7 +99,7 @@ describe("a gateway that dies", () => {
     })
 
     for (const wanted of [10_000_000, 60_000_000, 110_000_000]) {
-      await until(`${wanted} bytes`, () => taken > wanted)
+      await until(`${wanted * share} bytes`, () => taken > wanted * share)
       await endGateway(service, "SIGKILL")
     }
     const { kinds, hashes, completed } = await end

@@ -7,6 +7,7 @@ import { methods } from "../../src/protocol/methods.ts"
 import { notifications } from "../../src/protocol/notifications.ts"
 import { EventTalk, HttpTalk, refusalOf } from "../support/http-talk.ts"
 import { memoryOf } from "../support/memory-of.ts"
+import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { TcpTalk } from "../support/tcp-talk.ts"
 import { until } from "../support/until.ts"
@@ -46,15 +47,17 @@ async function cancel(id: string): Promise<void> {
 }
 
 describe("raw output", () => {
+  const bytes = byScale({ short: 20_000_000, full: 50_000_000, long: 50_000_000 })
+
   test(
-    "is byte for byte what was written: 50 MB of it, followed while it is",
+    `is byte for byte what was written: ${bytes / 1e6} MB of it, followed while it is`,
     async () => {
-      const id = await start({ command: "head -c 50000000 /dev/urandom; echo done >&2" })
+      const id = await start({ command: `head -c ${bytes} /dev/urandom; echo done >&2` })
       const output = await hashOf(await http.fetch(`/executions/${id}/output`))
       const errors = await http.fetch(`/executions/${id}/output?stream=stderr`)
 
       const { hashes } = await ended(id)
-      expect(output).toEqual({ bytes: 50_000_000, hash: hashes?.stdout ?? "" })
+      expect(output).toEqual({ bytes, hash: hashes?.stdout ?? "" })
       expect(await errors.text()).toBe("done\n")
     },
     timeoutMs,
@@ -133,12 +136,15 @@ describe("output as events", () => {
 })
 
 describe("a reader that does not read", () => {
+  // For ten readers together several times the memory that the service may take.
+  const bytes = byScale({ short: 60_000_000, full: 150_000_000, long: 150_000_000 })
+
   test(
     "costs the service nothing: what waits, waits on disk",
     async () => {
       const url = await service.url("/")
       using readers = new DisposableStack()
-      const id = await start({ command: "head -c 150000000 /dev/zero" })
+      const id = await start({ command: `head -c ${bytes} /dev/zero` })
       for (let count = 0; count < 10; count += 1) {
         const reader = readers.use(await TcpTalk.connect(url))
         await reader.ask(`GET /executions/${id}/output`, { Host: new URL(url).host })

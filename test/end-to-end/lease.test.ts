@@ -2,67 +2,103 @@ import { describe, expect, test } from "bun:test"
 import { describeAContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { Service } from "../support/service.ts"
+import { sharedService } from "../support/shared-service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
 import { until } from "../support/until.ts"
 
 const leased = { ...shell("echo ready; exec sleep 1000"), on_disconnect: "cancel" } as const
 
-describeAContainment("an execution that ends with its driver's connection", (containment) => {
-  test("is stopped when nobody drives it for as long as the lease", async () => {
-    const flags = { containment, "disconnect-lease": "500ms" }
-    await using service = await Service.start({ flags })
-    await using watcher = await clientOf(service)
-    const driver = await clientOf(service)
-    const run = await Steered.start(driver, leased)
-    await run.untilLine(/^ready$/)
-    const observed = await watcher.attach(run.id)
+describeAContainment("with a lease of a second", (containment) => {
+  const flags = { containment, "disconnect-lease": "1s", "max-executions": "1" }
+  const shared = sharedService({ flags })
 
-    const closedMs = performance.now()
-    await driver.close()
-    const completed = await observed.ended
+  describe("an execution that ends with its driver's connection", () => {
+    test("is stopped when nobody drives it for as long as the lease", async () => {
+      const service = shared()
+      await using watcher = await clientOf(service)
+      const driver = await clientOf(service)
+      const run = await Steered.start(driver, leased)
+      await run.untilLine(/^ready$/)
+      const observed = await watcher.attach(run.id)
 
-    expect(performance.now() - closedMs).toBeGreaterThan(450)
-    expect(completed).toMatchObject({
-      status: "failed",
-      outcome: "stopped",
-      cause: "disconnected",
+      const closedMs = performance.now()
+      await driver.close()
+      const completed = await observed.ended
+
+      expect(performance.now() - closedMs).toBeGreaterThan(950)
+      expect(completed).toMatchObject({
+        status: "failed",
+        outcome: "stopped",
+        cause: "disconnected",
+      })
+      await expectNothingLeft(service, run.id)
     })
-    await expectNothingLeft(service, run.id)
+
+    test("goes on when somebody drives it again in time", async () => {
+      const service = shared()
+      const driver = await clientOf(service)
+      const run = await Steered.start(driver, leased)
+      await run.untilLine(/^ready$/)
+
+      await driver.close()
+      await using successor = await clientOf(service)
+      const driven = await successor.attach(run.id, { role: "driver" })
+      await Bun.sleep(1500) // the lease, and half of it again
+
+      const { state } = await successor.call("status", { execution_id: run.id })
+      expect(state).toBe("running")
+      await driven.cancel()
+      expect(await driven.ended).toMatchObject({ cause: "client" })
+    })
   })
 
-  test("goes on when somebody drives it again in time", async () => {
-    const flags = { containment, "disconnect-lease": "1s" }
-    await using service = await Service.start({ flags })
-    const driver = await clientOf(service)
-    const run = await Steered.start(driver, leased)
-    await run.untilLine(/^ready$/)
+  describe("the lease", () => {
+    test("is not held by an observer", async () => {
+      const service = shared()
+      await using driver = await clientOf(service)
+      await using observer = await clientOf(service)
+      const run = await Steered.start(driver, leased)
+      await run.untilLine(/^ready$/)
 
-    await driver.close()
-    await using successor = await clientOf(service)
-    const driven = await successor.attach(run.id, { role: "driver" })
-    await Bun.sleep(1500) // the lease, and half of it again
+      const observed = await observer.attach(run.id)
+      await driver.close()
 
-    const { state } = await successor.call("status", { execution_id: run.id })
-    expect(state).toBe("running")
-    await driven.cancel()
-    expect(await driven.ended).toMatchObject({ cause: "client" })
+      expect(await observed.ended).toMatchObject({ outcome: "stopped", cause: "disconnected" })
+    })
+
+    test("is held by who is connected, though it only looks now", async () => {
+      const service = shared()
+      await using client = await clientOf(service)
+      const run = await Steered.start(client, leased)
+      await run.untilLine(/^ready$/)
+
+      await run.execution.detach()
+      const observed = await client.attach(run.id)
+      await Bun.sleep(2000) // twice the lease
+
+      expect((await run.status()).state).toBe("running")
+      await observed.cancel()
+      expect(await observed.ended).toMatchObject({ cause: "client" })
+    })
+
+    test("begins with the start of a queued execution, held by who has waited for it", async () => {
+      const service = shared()
+      await using client = await clientOf(service)
+      const first = await Steered.start(client, shell("exec sleep 1000"))
+      const queued = await Steered.start(client, leased)
+
+      await first.execution.cancel()
+      await queued.untilLine(/^ready$/)
+      await Bun.sleep(2000) // twice the lease
+
+      expect((await queued.status()).state).toBe("running")
+      await queued.execution.cancel()
+      expect(await queued.ended()).toMatchObject({ cause: "client" })
+    })
   })
 })
 
 describe("a lease", () => {
-  test("is not held by an observer", async () => {
-    await using service = await Service.start({ flags: { "disconnect-lease": "300ms" } })
-    await using driver = await clientOf(service)
-    await using observer = await clientOf(service)
-    const run = await Steered.start(driver, leased)
-    await run.untilLine(/^ready$/)
-
-    const observed = await observer.attach(run.id)
-    await driver.close()
-
-    expect(await observed.ended).toMatchObject({ outcome: "stopped", cause: "disconnected" })
-  })
-
   test("of no time at all is held from the start by who asked for the execution", async () => {
     await using service = await Service.start({ flags: { "disconnect-lease": "0s" } })
     await using client = await clientOf(service)
@@ -75,37 +111,6 @@ describe("a lease", () => {
     await client.close()
 
     expect(await observed.ended).toMatchObject({ outcome: "stopped", cause: "disconnected" })
-  })
-
-  test("is held by who is connected, though it only looks now", async () => {
-    await using service = await Service.start({ flags: { "disconnect-lease": "300ms" } })
-    await using client = await clientOf(service)
-    const run = await Steered.start(client, leased)
-    await run.untilLine(/^ready$/)
-
-    await run.execution.detach()
-    const observed = await client.attach(run.id)
-    await Bun.sleep(600) // twice the lease
-
-    expect((await run.status()).state).toBe("running")
-    await observed.cancel()
-    expect(await observed.ended).toMatchObject({ cause: "client" })
-  })
-
-  test("begins with the start of a queued execution, held by who has waited for it", async () => {
-    const flags = { "disconnect-lease": "300ms", "max-executions": "1" }
-    await using service = await Service.start({ flags })
-    await using client = await clientOf(service)
-    const first = await Steered.start(client, shell("exec sleep 1000"))
-    const queued = await Steered.start(client, leased)
-
-    await first.execution.cancel()
-    await queued.untilLine(/^ready$/)
-    await Bun.sleep(600) // twice the lease
-
-    expect((await queued.status()).state).toBe("running")
-    await queued.execution.cancel()
-    expect(await queued.ended()).toMatchObject({ cause: "client" })
   })
 
   test("survives a restart of the gateway, whose clients come back", async () => {

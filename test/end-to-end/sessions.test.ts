@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import { RawSession } from "../support/raw-session.ts"
+import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
+import { sharedService } from "../support/shared-service.ts"
 import { clientFrame, statusOf, TcpTalk, textOpcode } from "../support/tcp-talk.ts"
 import { until } from "../support/until.ts"
 
 const timeoutMs = 60_000
+const shared = sharedService()
 
 describe("a service with room for three sessions", () => {
   test(
@@ -35,7 +38,7 @@ describe("a service with room for three sessions", () => {
   test(
     "gives every session an id of its own",
     async () => {
-      await using service = await Service.start()
+      const service = shared()
       const url = await service.url()
       using sessions = new DisposableStack()
 
@@ -53,7 +56,7 @@ describe("a session that watches", () => {
   test(
     "is told of other sessions' executions, and only of those with its labels",
     async () => {
-      await using service = await Service.start()
+      const service = shared()
       const url = await service.url()
       using watcher = await RawSession.open(url)
       using picky = await RawSession.open(url)
@@ -87,10 +90,10 @@ describe("many short executions at once", () => {
   test(
     "each have their answer, their start, their output and their end, in this order",
     async () => {
-      await using service = await Service.start()
+      const service = shared()
       using session = await RawSession.open(await service.url())
 
-      const asked = Array.from({ length: 250 }, () =>
+      const asked = Array.from({ length: byScale({ short: 100, full: 250, long: 250 }) }, () =>
         session.call("execute", { argv: ["echo", "hi"] }),
       )
       const started = await Promise.all(asked)
@@ -115,7 +118,7 @@ describe("many short executions at once", () => {
 
 describe("a client that offers a protocol the service does not speak", () => {
   test("is answered without a choice", async () => {
-    await using service = await Service.start()
+    const service = shared()
     const url = await service.url()
     using talk = await TcpTalk.connect(url)
 
@@ -130,7 +133,7 @@ describe("a web page", () => {
   test(
     "of another site, or under a name that was made to lead here, gets nothing",
     async () => {
-      await using service = await Service.start()
+      const service = shared()
       const socket = await service.url()
       const health = await service.url("/health")
       const { port, host } = new URL(socket)
@@ -161,16 +164,17 @@ describe("a request to a host that is none", () => {
   test(
     "is refused, and the log does not call it an error",
     async () => {
-      await using service = await Service.start()
+      const service = shared()
       const socket = await service.url()
       const health = await service.url("/health")
+      const logged = service.log.length
 
       for (const Host of ["", "a b", "a, b", "[", "user@127.0.0.1/x", "127.0.0.1:99999999"]) {
         expect(await statusOf(health, "get", { Host })).toBe(400)
         expect(await statusOf(socket, "upgrade", { Host })).toBe(400)
       }
 
-      expect(service.log.filter((line) => line.includes('"error"'))).toEqual([])
+      expect(service.log.slice(logged).filter((line) => line.includes('"error"'))).toEqual([])
     },
     timeoutMs,
   )

@@ -3,6 +3,7 @@ import { CallError } from "../../src/client/client-error.ts"
 import type { Client } from "../../src/client/connect.ts"
 import { describeEachContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
+import { byScale } from "../support/scale.ts"
 import { seededRandom } from "../support/seeded-random.ts"
 import { Service } from "../support/service.ts"
 import { clientOf, fixture, Steered, shell } from "../support/steered.ts"
@@ -19,6 +20,9 @@ const kinds = [
   { ...shell("yes"), timeout: 1 },
 ]
 
+const storm = byScale({ short: kinds, full: [...kinds, ...kinds], long: [...kinds, ...kinds] })
+const mostOrders = byScale({ short: 120, full: 300, long: 300 })
+
 describeEachContainment("many executions that are steered by many at once", (containment) => {
   test("all end as they should, and leave nothing", async () => {
     const flags = { containment, grace: "200ms", linger: "200ms", "max-executions": "6" }
@@ -33,11 +37,11 @@ describeEachContainment("many executions that are steered by many at once", (con
     }
 
     const runs: Steered[] = []
-    for (const [index, params] of [...kinds, ...kinds].entries()) {
+    for (const [index, params] of storm.entries()) {
       runs.push(await Steered.start(index % 2 === 0 ? client : rival, params))
     }
     const orders: Array<Promise<void>> = []
-    for (let count = 0; count < 300; count++) {
+    for (let count = 0; count < mostOrders; count++) {
       orders.push(order(pick([client, rival]), pick(runs).id, pick(steps)))
       if (count % 5 === 0) await orders.at(-1)
     }
