@@ -10,10 +10,13 @@ import {
 import { describeEachContainment } from "../support/each-containment.ts"
 import { fixture } from "../support/independent-run.ts"
 import { identify, isStillThere, markedBy } from "../support/real-processes.ts"
+import { byScale, fewIfShort } from "../support/scale.ts"
 import { executable, isRunning, Service } from "../support/service.ts"
 import { StreamClient } from "../support/stream-client.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { until } from "../support/until.ts"
+
+const rounds = byScale({ short: 2, full: 4, long: 4 })
 
 describeEachContainment("a keeper that is killed with five executions", (containment) => {
   test("alone: the gateway ends the trees and itself; the next start tells of all", async () => {
@@ -116,7 +119,7 @@ describe("a keeper that is killed again and again", () => {
     const stateDir = folder.path
     const told = new Map<string, { hash: string; exitCode: number | null }>()
 
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       await using service = await Service.start({ stateDir })
       using client = await StreamClient.connect(await service.url())
       for (let number = 0; number < 5; number += 1) {
@@ -137,7 +140,7 @@ describe("a keeper that is killed again and again", () => {
       expect(output.hash("stdout")).toBe(hash)
       expect(completed).toMatchObject({ outcome: "exited", exit_code: exitCode })
     }
-    expect(told.size).toBe(20)
+    expect(told.size).toBe(rounds * 5)
   }, 60_000)
 })
 
@@ -239,7 +242,7 @@ function expectLost(view: ExecutionView, wasQueued: boolean): void {
 }
 
 describe("a gateway whose keeper is gone before it said a word", () => {
-  test.each([0, 20, 100, 300])("ends, %p ms after its start", async (delayMs) => {
+  test.each(fewIfShort(2, [0, 100, 20, 300]))("ends, %p ms after its start", async (delayMs) => {
     const gateway = Bun.spawn([executable, "__gateway"], {
       stdio: ["ignore", "ignore", "inherit"],
       serialization: "json",
