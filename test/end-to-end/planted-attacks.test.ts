@@ -4,7 +4,7 @@ import { basename, join } from "node:path"
 import { endService, linesOf, OwnersHome } from "../support/owners-home.ts"
 import { faultsIn, type PlantedCase } from "../support/planted-cases.ts"
 import { owner, plant, plantForNow, plants, RootsOwn } from "../support/planted-state.ts"
-import { byScale } from "../support/scale.ts"
+import { byScale, fewIfShort } from "../support/scale.ts"
 import { isRunning } from "../support/service.ts"
 import { notRoot, testUnless } from "../support/test-unless.ts"
 
@@ -25,18 +25,24 @@ const link = "a link to root's file"
 const pipe = "a named pipe"
 const everybody = [0, owner]
 
-/** Each of these names with each of these commands, in all their forms. */
+/** Each of these names with each of these commands, in all their forms, for each user. */
 function cases(
   names: readonly string[],
   kind: string,
   commands: readonly string[],
-  uids: readonly number[] = everybody,
+  uidsOf: (turn: number) => readonly number[],
 ): PlantedCase[] {
   const lines = commands.flatMap((command) => linesOf(id)[command] ?? [])
-  return names.flatMap((name) =>
-    lines.flatMap((line) => uids.map((uid) => ({ name, kind, line, uid }))),
+  return names.flatMap((name, at) =>
+    lines.flatMap((line, nth) => uidsOf(at + nth).map((uid) => ({ name, kind, line, uid }))),
   )
 }
+
+/** In a short run just root, for what only root could do. */
+const rootFirst = () => fewIfShort(1, everybody)
+
+/** In a short run the two take turns. */
+const inTurns = (turn: number) => fewIfShort(1, turn % 2 === 0 ? everybody : [owner, 0])
 
 /** What once was an attack, in every run. */
 describe("in a state directory of another user", () => {
@@ -46,7 +52,7 @@ describe("in a state directory of another user", () => {
     async () => {
       const found = await faultsIn(
         home,
-        cases(["lock"], "hostile content", ["stop", "upgrade", "ps"]),
+        cases(["lock"], "hostile content", ["stop", "upgrade", "ps"], rootFirst),
       )
 
       expect(found).toEqual([])
@@ -55,9 +61,9 @@ describe("in a state directory of another user", () => {
 
   testUnless(notRoot, "a link gives nothing of root's away, nor changes it", async () => {
     const found = await faultsIn(home, [
-      ...cases(["start.lock"], link, ["ps", "run"]),
-      ...cases(["upgrade.lock", "upgrade-request.json.new"], link, ["upgrade"]),
-      ...cases(["lock", "ballast", "service.log"], link, ["serve", "run"]),
+      ...cases(["start.lock"], link, ["ps", "run"], rootFirst),
+      ...cases(["upgrade.lock", "upgrade-request.json.new"], link, ["upgrade"], rootFirst),
+      ...cases(["lock", "ballast", "service.log"], link, ["serve", "run"], inTurns),
     ])
 
     expect(found).toEqual([])
@@ -67,7 +73,7 @@ describe("in a state directory of another user", () => {
     const names = ["lock", "receipt-key.pem", "audit/00000001.jsonl"]
     const commands = ["ps", "doctor", "stop", "upgrade", "audit", "verify", "receipt"]
 
-    expect(await faultsIn(home, cases(names, pipe, commands))).toEqual([])
+    expect(await faultsIn(home, cases(names, pipe, commands, inTurns))).toEqual([])
   })
 
   testUnless(notRoot, "what cannot be checked is not called sound", async () => {
@@ -124,7 +130,7 @@ describe("in the directory of a service that runs", () => {
       const some = [kinds[at % kinds.length] ?? link]
       for (const kind of byScale({ short: some, full: kinds, long: Object.keys(plants) })) {
         using _planted = plantForNow(stateDir, name, kind, roots)
-        for (const uid of everybody) {
+        for (const uid of inTurns(at)) {
           const { exitCode, stderr } = await home.use(["upgrade"], stateDir, uid, upgradeMs)
           const isExplained = exitCode === 0 || /upgrade[-.]|belongs to user/.test(stderr)
           const isNamed = isExplained || stderr.includes(basename(name)) || /journal/.test(stderr)

@@ -70,12 +70,12 @@ class SoundDirectory {
     stateDir: string,
     { name, line, uid }: PlantedCase,
   ): Promise<string[]> {
-    const sound = await this.#use(line, uid)
-    if (finished.exitCode === 0 && sound.exitCode === 0) return []
     const said = finished.stdout + finished.stderr
     const entry = basename(name)
-    const isNamed = [entry, otherWords[entry] ?? entry].some((word) => said.includes(word))
-    if (isNamed || comparable(finished, stateDir) === sound.words) return []
+    if ([entry, otherWords[entry] ?? entry].some((word) => said.includes(word))) return []
+    const sound = await this.#use(line, uid)
+    if (finished.exitCode === 0 && sound.exitCode === 0) return []
+    if (comparable(finished, stateDir) === sound.words) return []
     return [`does not say what is wrong: ${finished.exitCode}, ${said} (else ${sound.words})`]
   }
 
