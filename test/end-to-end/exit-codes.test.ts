@@ -1,12 +1,23 @@
-import { describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { Client } from "../../src/client/client.ts"
+import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"
 
+const stack = new AsyncDisposableStack()
+let client: Client
+
+beforeAll(async () => {
+  const service = stack.use(await Service.start({ flags: { "max-executions": "16" } }))
+  client = stack.use(await clientOf(service))
+})
+afterAll(() => stack.disposeAsync())
+
 describe("the end of a child", () => {
   test("is told with its exit code, each of all 256", async () => {
-    await using service = await Service.start({ flags: { "max-executions": "16" } })
-    await using client = await clientOf(service)
-    const codes = Array.from({ length: 256 }, (_, code) => code)
+    const all = Array.from({ length: 256 }, (_, code) => code)
+    const some = [0, 1, 2, 9, 64, 124, 125, 126, 127, 128, 129, 130, 137, 143, 200, 254, 255]
+    const codes = byScale({ short: some, full: all, long: all })
 
     const ends = await Promise.all(
       codes.map(async (code) => {
@@ -28,8 +39,6 @@ describe("the end of a child", () => {
   }, 60_000)
 
   test("is told with the signal that ended it, and without an exit code", async () => {
-    await using service = await Service.start()
-    await using client = await clientOf(service)
     const signals = ["HUP", "INT", "KILL", "USR1", "SEGV", "PIPE", "TERM", "ABRT", "BUS", "FPE"]
 
     const ends = await Promise.all(
@@ -50,8 +59,6 @@ describe("the end of a child", () => {
   })
 
   test("is told of a real-time signal by its number", async () => {
-    await using service = await Service.start()
-    await using client = await clientOf(service)
     const run = await Steered.start(client, { argv: ["bash", "-c", "kill -40 $$"] })
 
     expect(await run.ended()).toMatchObject({
@@ -65,9 +72,10 @@ describe("the end of a child", () => {
     await using service = await Service.start({ flags: { linger: "0s", grace: "0s" } })
     await using client = await clientOf(service)
     const encoding = "binary" as const
+    const rounds = byScale({ short: 2, full: 5, long: 5 })
     const flood = { argv: ["head", "-c", "5000000", "/dev/zero"], encoding }
 
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < rounds; round++) {
       const runs = await Promise.all(Array.from({ length: 8 }, () => Steered.start(client, flood)))
       const ends = await Promise.all(runs.map((run) => run.ended()))
       expect(ends.map(({ bytes }) => bytes.stdout)).toEqual(Array(8).fill(5_000_000))
@@ -75,8 +83,6 @@ describe("the end of a child", () => {
   }, 60_000)
 
   test("comes after its last byte, on both streams", async () => {
-    await using service = await Service.start()
-    await using client = await clientOf(service)
     const script = "seq 1 20000; seq 1 20000 >&2; printf out; printf err >&2; exit 9"
 
     const runs = await Promise.all(

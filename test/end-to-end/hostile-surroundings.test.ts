@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { CommandLine } from "../cli/command-line.ts"
@@ -46,6 +46,14 @@ class HostileFolder implements Disposable {
 }
 
 describe("in a folder full of traps", () => {
+  const undisturbed = { exitCode: 0, stdout: "", stderr: "" }
+  const stack = new AsyncDisposableStack()
+  const line = stack.use(new CommandLine())
+  beforeAll(async () => {
+    undisturbed.stdout = await line.stdout("ps", "--json")
+  })
+  afterAll(() => stack.disposeAsync())
+
   // Each of them runs other code, ends the program or changes what it says, in a program that was
   // compiled by Bun and left as it was.
   test.each([
@@ -74,8 +82,6 @@ describe("in a folder full of traps", () => {
     ["authorities that are not there", { NODE_EXTRA_CA_CERTS: "none.pem" }],
   ])("a command is not moved by %s", async (_, env) => {
     using folder = new HostileFolder()
-    await using line = new CommandLine()
-    const undisturbed = { exitCode: 0, stdout: await line.stdout("ps", "--json"), stderr: "" }
 
     const version = await line.run(["version", "--json"], { cwd: folder.path, env })
     const { exitCode, stdout } = await line.run(["ps", "--json"], { cwd: folder.path, env })
@@ -123,18 +129,18 @@ describe("in a folder full of traps", () => {
     "a service that a command starts is not moved, nor is what it runs",
     async () => {
       using folder = new HostileFolder()
-      await using line = new CommandLine()
+      await using own = new CommandLine()
       const env = {
         BUN_OPTIONS: `--preload=${folder.preload}`,
         BUN_BE_BUN: "1",
         BUN_JSC_useJIT: "0",
       }
 
-      const ran = await line.run(["run", "--", "printenv"], { cwd: folder.path, env })
+      const ran = await own.run(["run", "--", "printenv"], { cwd: folder.path, env })
 
       expect(ran).toMatchObject({ exitCode: 0, stderr: "" })
       expect(ran.stdout).not.toMatch(/^(?:BUN_|TRAP=)/m)
-      for (const pid of [line.keeperPid, line.gatewayPid]) {
+      for (const pid of [own.keeperPid, own.gatewayPid]) {
         expect(environmentOf(pid)).not.toMatch(/\0(?:BUN_|TRAP=)/)
       }
       expect(folder.marks).toEqual([])

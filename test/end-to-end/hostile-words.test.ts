@@ -26,8 +26,6 @@ import { testUnless } from "../support/test-unless.ts"
 
 setDefaultTimeout(300_000)
 
-/** What executions are called. */
-
 /** What is asked on TAB, and what a person may mistype in every command. */
 const odd: readonly Attempt[] = [
   ["__complete", "attach", ""],
@@ -76,9 +74,28 @@ const everything = Object.entries(forms).flatMap(([name, attempts]) =>
 )
 
 /** A short run takes one in so many, in every test others, and the full one all. */
-const share = byScale({ short: 12, full: 1, long: 1 })
-const shareOf = (attempts: readonly Attempt[], nth: number) =>
-  attempts.filter((_, index) => index % share === nth % share)
+const share = byScale({ short: 24, full: 1, long: 1 })
+const shareOf = (attempts: readonly Attempt[], nth: number, oneIn = share) =>
+  attempts.filter((_, index) => index % oneIn === nth % oneIn)
+
+/** What shows most of the records and files of a state directory, in every run. */
+const telling: readonly Attempt[] = [
+  ["ps", "-a"],
+  ["ps", "-a", "--json"],
+  ["inspect", "ID"],
+  ["inspect", names[0]],
+  ["logs"],
+  ["rerun", "ID"],
+  ["token", "list"],
+  ["audit"],
+  ["doctor"],
+  ["receipt", "ID"],
+]
+const localShare = byScale({ short: 6, full: 1, long: 1 })
+const localShareOf = (attempts: readonly Attempt[], nth: number) => [
+  ...telling,
+  ...shareOf(attempts, nth, localShare),
+]
 
 const atOnce = 4
 const folder = temporaryFolder()
@@ -140,7 +157,7 @@ describe("a server", () => {
       ["doctor"],
     ]
 
-    const shown = await tryAll([...always, ...shareOf(remote, start)], {
+    const shown = await tryAll([...always, ...shareOf(remote, 2 * start)], {
       env,
       id: "a",
       url: server.url,
@@ -158,7 +175,11 @@ describe("a service with hostile records", () => {
     const wouldEndIt = /^(?:stop|serve|upgrade|rm|prune|cancel|signal)/
     const attempts = everything.filter((attempt) => !wouldEndIt.test(attempt.join(" ")))
 
-    const shown = await tryAll([...attempts, ["__complete", "rm", ""]], { env, id, url: "" })
+    const shown = await tryAll([...localShareOf(attempts, 0), ["__complete", "rm", ""]], {
+      env,
+      id,
+      url: "",
+    })
     const asked = await tryAll([["stop"]], { env, id, url: "" }) // lists what runs, and asks
 
     expect(shown).toBeGreaterThan(5)
@@ -193,7 +214,7 @@ describe("a state directory of somebody else's making", () => {
     const wouldEndIt = /^(?:serve|stop|upgrade)/
     const attempts = everything.filter((attempt) => !wouldEndIt.test(attempt.join(" ")))
 
-    const shown = await tryAll(attempts, around)
+    const shown = await tryAll(localShareOf(attempts, 3), around)
     const version = await tryAll([["doctor"]], around)
     const why = await tryAll([["upgrade"]], around)
     await tryAll([["serve", "--port", "none"]], around)

@@ -8,6 +8,7 @@ import { type Deed, deeds, type Target } from "../support/deeds.ts"
 import { handledMethods, valuesOf } from "../support/handled-methods.ts"
 import { McpTalk } from "../support/mcp-talk.ts"
 import { RawSession } from "../support/raw-session.ts"
+import { byScale } from "../support/scale.ts"
 import {
   type Door,
   httpDoor,
@@ -58,6 +59,18 @@ afterAll(async () => {
 
 const newest = [...modernOperations, ...taskOperations]
 
+/**
+ * Of doors that differ from another one only in how they are reached or spoken through: a short run
+ * tries one operation in so many there, at every door others.
+ */
+const share = byScale({ short: 5, full: 1, long: 1 })
+function shareOf<Request>(
+  operations: readonly ScopedOperation<Request>[],
+  nth: number,
+): ScopedOperation<Request>[] {
+  return operations.filter((_, index) => index % share === nth % share)
+}
+
 type OpenDoor<Request> = (token: string) => Door<Request> | Promise<Door<Request>>
 
 describe("the native protocol", () => {
@@ -65,7 +78,7 @@ describe("the native protocol", () => {
 })
 
 describe("the native protocol on the unix socket", () => {
-  everyScope(nativeOperations, (token) => nativeDoor(unixUrl(), token))
+  everyScope(shareOf(nativeOperations, 0), (token) => nativeDoor(unixUrl(), token))
 
   test("lets whoever shows no token do everything: it is the service's own user", async () => {
     await using door = await nativeDoor(unixUrl())
@@ -81,13 +94,13 @@ describe("HTTP", () => {
 })
 
 describe("HTTP on the unix socket", () => {
-  everyScope(httpOperations, (token) => {
+  everyScope(shareOf(httpOperations, 1), (token) => {
     return httpDoor(service, token, `${service.stateDir}/gateway.sock`)
   })
 })
 
 describe("the native protocol, by a ticket", () => {
-  everyScope(nativeOperations, async (token) => {
+  everyScope(shareOf(nativeOperations, 2), async (token) => {
     const asked = await fetch(await service.url("/tickets"), { method: "POST", ...bearing(token) })
     const { ticket } = JSON.parse(await asked.text())
     return nativeDoor(`${await service.url()}?ticket=${ticket}`)
@@ -95,11 +108,15 @@ describe("the native protocol, by a ticket", () => {
 })
 
 describe("MCP of earlier revisions over HTTP", () => {
-  everyScope([...toolOperations, ...mcpOperations], (token) => legacyHttpDoor(service, token))
+  everyScope(shareOf([...toolOperations, ...mcpOperations], 3), (token) =>
+    legacyHttpDoor(service, token),
+  )
 })
 
 describe("MCP over standard input and output", () => {
-  everyScope([...toolOperations, ...mcpOperations], (token) => stdioDoor(service, token))
+  everyScope(shareOf([...toolOperations, ...mcpOperations], 4), (token) =>
+    stdioDoor(service, token),
+  )
 })
 
 describe("MCP over HTTP", () => {
@@ -109,9 +126,8 @@ describe("MCP over HTTP", () => {
 })
 
 describe("MCP over WebSocket", () => {
-  everyScope([...toolOperations, ...mcpOperations.filter(isOfBothEras), ...newest], (token) =>
-    mcpSocketDoor(service, token, "modern"),
-  )
+  const operations = [...toolOperations, ...mcpOperations.filter(isOfBothEras), ...newest]
+  everyScope(shareOf(operations, 0), (token) => mcpSocketDoor(service, token, "modern"))
 })
 
 describe("MCP of earlier revisions over WebSocket", () => {
