@@ -3,13 +3,14 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { CommandLine } from "../cli/command-line.ts"
 import { Terminal } from "../cli/terminal/terminal.ts"
+import { cancelAll } from "../support/cancel-all.ts"
 import { executable, Service } from "../support/service.ts"
 
 setDefaultTimeout(60_000)
 
 const line = new CommandLine()
 afterAll(() => line[Symbol.asyncDispose]())
-beforeEach(async () => void (await line.run(["cancel", "--all", "--yes"])))
+beforeEach(() => cancelAll(line))
 
 const sleeper = () => line.stdout("run", "-d", "--", "sleep", "1000")
 const short = (id: string) => id.slice(0, 8)

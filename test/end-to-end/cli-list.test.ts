@@ -1,13 +1,14 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { CommandLine } from "../cli/command-line.ts"
 import { Terminal } from "../cli/terminal/terminal.ts"
+import { cancelAll } from "../support/cancel-all.ts"
 import { executable } from "../support/service.ts"
 
 setDefaultTimeout(60_000)
 
 const line = new CommandLine()
 afterAll(() => line[Symbol.asyncDispose]())
-beforeEach(async () => void (await line.run(["cancel", "--all", "--yes"])))
+beforeEach(() => cancelAll(line))
 
 const size = { cols: 80, rows: 24 }
 const env = { TERM: "xterm", NO_COLOR: "1" }

@@ -1,13 +1,17 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { CommandLine, Started } from "../cli/command-line.ts"
+import { cancelAll } from "../support/cancel-all.ts"
 import { executable } from "../support/service.ts"
 import { until } from "../support/until.ts"
 
 setDefaultTimeout(60_000)
 
 describe("run -d with something piped in", () => {
+  const line = new CommandLine()
+  afterEach(() => cancelAll(line))
+  afterAll(() => line[Symbol.asyncDispose]())
+
   test("passes it on to its end before it returns", async () => {
-    await using line = new CommandLine()
     const bytes = "0123456789".repeat(500_000)
 
     const { stdout, exitCode } = await line.run(["run", "-d", "--", "cat"], { input: bytes })
@@ -19,7 +23,6 @@ describe("run -d with something piped in", () => {
   })
 
   test("waits for a producer that is slow, as long as it writes to the same pipe", async () => {
-    await using line = new CommandLine()
     const script = '{ sleep 2; echo late; } | "$PROGRAM" run -d -- cat'
 
     const { stdout, stderr } = await line.runOther(["sh", "-c", script])
@@ -30,7 +33,6 @@ describe("run -d with something piped in", () => {
   })
 
   test("keeps its input open for others with -i", async () => {
-    await using line = new CommandLine()
     const { stdout } = await line.run(["run", "-d", "-i", "--", "cat"], { input: "first\n" })
     const id = stdout.trim()
 
@@ -41,7 +43,6 @@ describe("run -d with something piped in", () => {
   })
 
   test("does not wait for a pipe that is only left open, and says so", async () => {
-    await using line = new CommandLine()
     const program = Bun.spawn([executable, "run", "-d", "--", "cat"], {
       env: line.env(),
       stdin: "pipe",
@@ -57,8 +58,6 @@ describe("run -d with something piped in", () => {
   })
 
   test("returns when the command has ended, though its producer goes on in silence", async () => {
-    await using line = new CommandLine()
-
     const { exitCode, stdout, stderr } = await line.runOther(pipeline("tail -f /dev/null", "true"))
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" })
@@ -67,8 +66,6 @@ describe("run -d with something piped in", () => {
   })
 
   test("returns when the command has read what it wants of an endless input", async () => {
-    await using line = new CommandLine()
-
     const { exitCode, stdout, stderr } = await line.runOther(pipeline("yes", "head -n 2"))
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" })
@@ -80,7 +77,6 @@ describe("run -d with something piped in", () => {
   test.each(["sleep 1000", "cat"])(
     "says what it waits for, and can be left, when endless input goes to `%s`",
     async (command) => {
-      await using line = new CommandLine()
       await using program = new Started(pipeline("yes", command), line.env(), line.stateDir)
 
       await program.untilSays("Ctrl-C stops that and leaves it running.")
@@ -103,9 +99,12 @@ function pipeline(producer: string, command: string): string[] {
 }
 
 describe("something piped into a command that must wait for its turn", () => {
+  const env = { CC_EXECUTOR_MAX_EXECUTIONS: "1" } // for the service that the first starts
+  const line = new CommandLine()
+  afterEach(() => cancelAll(line))
+  afterAll(() => line[Symbol.asyncDispose]())
+
   test.each([[], ["-d"]])("is passed on when it starts: run %s", async (...how) => {
-    await using line = new CommandLine()
-    const env = { CC_EXECUTOR_MAX_EXECUTIONS: "1" }
     const first = (await line.run(["run", "-d", "--", "sleep", "1000"], { env })).stdout.trim()
 
     const running = line.run(["run", ...how, "--", "cat"], { input: "patient\n" })

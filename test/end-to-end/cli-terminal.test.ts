@@ -1,6 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { CommandLine } from "../cli/command-line.ts"
 import { Terminal } from "../cli/terminal/terminal.ts"
+import { cancelAll } from "../support/cancel-all.ts"
 import { executable } from "../support/service.ts"
 import { until } from "../support/until.ts"
 
@@ -9,9 +10,13 @@ setDefaultTimeout(60_000)
 const shell = ["bash", "--norc", "--noprofile", "-i"]
 const env = { TERM: "xterm", PS1: "ready> ", NO_COLOR: "1" }
 
+/** Shared by all that leave its service as it was, and who all find nothing that runs there. */
+const line = new CommandLine()
+afterEach(() => cancelAll(line))
+afterAll(() => line[Symbol.asyncDispose]())
+
 describe("run -t", () => {
   test("gives the command a terminal of this one's size, also when that changes", async () => {
-    await using line = new CommandLine()
     await using terminal = new Terminal([executable, "run", "-t", "--", ...shell], line.env(env), {
       cols: 101,
       rows: 33,
@@ -29,7 +34,6 @@ describe("run -t", () => {
   })
 
   test("sends Ctrl-C to the command, whatever it is", async () => {
-    await using line = new CommandLine()
     const argv = [
       executable,
       "run",
@@ -48,7 +52,6 @@ describe("run -t", () => {
   })
 
   test("leaves by Ctrl-] Ctrl-], and comes back", async () => {
-    await using line = new CommandLine()
     const script = `$PROGRAM run -t -- ${shell.join(" ")}; echo "left with $?"; stty -a`
     const size = { cols: 80, rows: 24 }
     await using terminal = new Terminal(["sh", "-c", script], line.env(env), size)
@@ -77,7 +80,6 @@ describe("run -t", () => {
   })
 
   test("puts the terminal back when it is told to end", async () => {
-    await using line = new CommandLine()
     const script = `$PROGRAM run -t -- ${shell.join(" ")}; echo "left with $?"; stty -a`
     const size = { cols: 80, rows: 24 }
     await using terminal = new Terminal(["sh", "-c", script], line.env(env), size)
@@ -125,7 +127,6 @@ describe("several people at one terminal", () => {
   })
 
   test("are told when their keys are refused, and can leave", async () => {
-    await using line = new CommandLine()
     const argv = [executable, "run", "-t", "--shell", "cat; echo ended; exec sleep 1000"]
     await using terminal = new Terminal(argv, line.env(env), { cols: 80, rows: 24 })
     terminal.type("one\r")
@@ -141,7 +142,6 @@ describe("several people at one terminal", () => {
   })
 
   test("send a line that a full-screen program takes for Enter", async () => {
-    await using line = new CommandLine()
     const keys = "stty raw; echo ready; head -c 3 | od -An -c"
     const id = await line.stdout("run", "-d", "-t", "--shell", keys)
     await until("it is ready", async () => /ready/.test(await line.stdout("logs", id)))
@@ -155,7 +155,6 @@ describe("several people at one terminal", () => {
 
 describe("a program that set modes of the terminal", () => {
   test("is left with all of them put back, and a word below its screen", async () => {
-    await using line = new CommandLine()
     const set = "printf 'before\\n\\033[?1049h\\033[?1004h\\033[?2031h\\033[>1uinside'; exec cat"
     const argv = [executable, "run", "-t", "--shell", set]
     await using terminal = new Terminal(argv, line.env(env), { cols: 80, rows: 24 })
@@ -171,7 +170,6 @@ describe("a program that set modes of the terminal", () => {
 
 describe("a table on a terminal", () => {
   test("is cut to its width and coloured, unless that is not wanted", async () => {
-    await using line = new CommandLine()
     await line.run(["run", "--", "echo", "x".repeat(200)])
     const shown = async (more: Record<string, string>) => {
       const { NO_COLOR: _, CI: __, ...own } = line.env({ TERM: "xterm" })
@@ -189,7 +187,6 @@ describe("a table on a terminal", () => {
   })
 
   test("stays up to date with --watch, until Ctrl-C", async () => {
-    await using line = new CommandLine()
     await line.run(["run", "--", "true"])
     const size = { cols: 100, rows: 24 }
     const watch = [executable, "ps", "--watch"]

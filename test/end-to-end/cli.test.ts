@@ -1,8 +1,11 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { CommandLine } from "../cli/command-line.ts"
+import { cancelAll } from "../support/cancel-all.ts"
+import { RawSession } from "../support/raw-session.ts"
+import { byScale } from "../support/scale.ts"
 import { until } from "../support/until.ts"
 
 setDefaultTimeout(60_000)
@@ -10,10 +13,15 @@ setDefaultTimeout(60_000)
 const sleeper = ["sh", "-c", "echo ready; exec sleep 1000"]
 const stubborn = ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"]
 
+/** Shared by all that leave its service as it was. */
+const line = new CommandLine()
+afterAll(() => line[Symbol.asyncDispose]())
+/** What a test has left running, by the label that it gave. */
+const live = (label: string) => line.stdout("ps", "-q", "--label", label)
+afterEach(() => cancelAll(line))
+
 describe("run", () => {
   test("exits as the command does, and tells the streams apart", async () => {
-    await using line = new CommandLine()
-
     const script = "printf out; printf err >&2; exit 7"
     const { exitCode, stdout, stderr } = await line.run(["run", "--", "sh", "-c", script])
 
@@ -21,7 +29,6 @@ describe("run", () => {
   })
 
   test("says how it ended by the exit code", async () => {
-    await using line = new CommandLine()
     const exitCode = async (...argv: string[]) => (await line.run(["run", ...argv])).exitCode
 
     expect(await exitCode("--", "sh", "-c", "kill -9 $$")).toBe(137)
@@ -33,9 +40,8 @@ describe("run", () => {
     expect(await exitCode("--shell", "exit 3 | exit 4")).toBe(4)
   })
 
-  test("passes 10 MB of random bytes in and out, and to the other stream", async () => {
-    await using line = new CommandLine()
-    const input = randomBytes(10_000_000)
+  test("passes megabytes of random bytes in and out, and to the other stream", async () => {
+    const input = randomBytes(byScale({ short: 3_000_000, full: 10_000_000, long: 10_000_000 }))
     const file = join(line.stateDir, "random")
     writeFileSync(file, input)
 
@@ -49,7 +55,6 @@ describe("run", () => {
   })
 
   test("takes this shell's directory and environment along", async () => {
-    await using line = new CommandLine()
     const script = 'echo "$PWD $COLOUR ${CC_EXECUTOR_STATE_DIR-none} ${BUN_OPTIONS-none}"'
     const options = { cwd: "/usr/bin", env: { COLOUR: "blue" } }
 
@@ -59,16 +64,14 @@ describe("run", () => {
   })
 
   test("ends with its reader, and so does the command", async () => {
-    await using line = new CommandLine()
-
     const { exitCode, stdout, stderr } = await line.runOther([
       "sh",
       "-c",
-      "$PROGRAM run -- yes | head -n 1",
+      "$PROGRAM run -l of=reader -- yes | head -n 1",
     ])
 
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "y\n", stderr: "" })
-    await until("nothing runs", async () => (await line.stdout("ps", "-q")) === "")
+    await until("nothing runs", async () => (await live("of=reader")) === "")
   })
 
   test("starts one service, however many begin at once", async () => {
@@ -113,20 +116,19 @@ describe("run", () => {
 
 describe("Ctrl-C", () => {
   test("cancels, and the exit code says so", async () => {
-    await using line = new CommandLine()
-    await using run = line.start("run", "--", ...sleeper)
+    await using run = line.start("run", "-l", "of=cancels", "--", ...sleeper)
     await run.untilSays("ready")
+    expect(await live("of=cancels")).not.toBe("")
 
     run.kill("SIGINT")
 
     expect(await run.exited).toBe(130)
     expect(run.stderr).toContain("canceling")
-    expect(await line.stdout("ps", "-q")).toBe("")
-    expect(await line.stdout("ps", "-a")).toContain("canceled")
+    expect(await live("of=cancels")).toBe("")
+    expect(await line.stdout("ps", "-a", "--label", "of=cancels")).toContain("canceled")
   })
 
   test("twice detaches and says how to come back", async () => {
-    await using line = new CommandLine()
     await using run = line.start("run", "--", ...stubborn)
     await run.untilSays("ready")
 
@@ -141,8 +143,7 @@ describe("Ctrl-C", () => {
   })
 
   test("only leaves what another has started, after a word of how to cancel it", async () => {
-    await using line = new CommandLine()
-    const id = await line.stdout("run", "-d", "--", ...sleeper)
+    const id = await line.stdout("run", "-d", "-l", "of=another", "--", ...sleeper)
     await using attached = line.start("attach", id)
     await attached.untilSays("ready")
 
@@ -150,34 +151,33 @@ describe("Ctrl-C", () => {
 
     expect(await attached.exited).toBe(130)
     expect(attached.stderr).toContain(`cancel it with: cc-executor cancel ${id.slice(0, 8)}`)
-    expect(await line.stdout("ps", "-q", "--state", "running")).toBe(id)
+    expect(await line.stdout("ps", "-q", "--state", "running", "--label", "of=another")).toBe(id)
   })
 
   test("is not what SIGTERM and SIGHUP mean: the execution goes on", async () => {
-    await using line = new CommandLine()
     for (const [signal, exitCode] of [
       ["SIGTERM", 143],
       ["SIGHUP", 129],
     ] as const) {
-      await using run = line.start("run", "--name", signal, "--", ...sleeper)
+      await using run = line.start("run", "-l", "of=told", "--", ...sleeper)
       await run.untilSays("ready")
       run.kill(signal)
       expect(await run.exited).toBe(exitCode)
     }
-    expect((await line.stdout("ps", "-q", "--state", "running")).split("\n")).toHaveLength(2)
+    const running = await line.stdout("ps", "-q", "--state", "running", "--label", "of=told")
+    expect(running.split("\n")).toHaveLength(2)
   })
 })
 
 describe("an execution in the background", () => {
   test("is listed, steered, waited for, proven and removed", async () => {
-    await using line = new CommandLine()
     const script = "while read line; do echo got $line; done; echo bye >&2; exit 5"
     const id = await line.stdout("run", "-d", "-i", "--name", "web", "--", "sh", "-c", script)
     const short = id.slice(0, 8)
 
     expect(await line.stdout("ps", "--label", "name=web")).toContain(`${short}  running`)
     await line.run(["pause", short])
-    expect(await line.stdout("ps")).toContain("paused")
+    expect(await line.stdout("ps", "--label", "name=web")).toContain("paused")
     await line.run(["resume", short])
     await line.run(["send", short, "hello", "world"])
     await line.run(["send", "--end", short, "-"], { input: "from a pipe\n" })
@@ -203,7 +203,6 @@ describe("an execution in the background", () => {
   })
 
   test("is followed by logs -f to its end, also from its last lines", async () => {
-    await using line = new CommandLine()
     const id = await line.stdout("run", "-d", "-i", "--", "sh", "-c", "seq 1 100; cat")
     await until("all is written", async () => (await line.stdout("logs", id)).endsWith("100"))
 
@@ -216,9 +215,11 @@ describe("an execution in the background", () => {
   })
 
   test("is named by an unambiguous beginning of its id", async () => {
-    await using line = new CommandLine()
-    const runs = Array.from({ length: 33 }, () => line.stdout("run", "-d", "--", "true"))
-    const ids = (await Promise.all(runs)).toSorted()
+    await line.run(["run", "--", "true"]) // starts the service, if there is none yet
+    const socket = `ws+unix://${line.stateDir}/gateway.sock:/ws/mcp`
+    using session = await RawSession.open(socket)
+    const runs = Array.from({ length: 33 }, () => session.call("execute", { argv: ["true"] }))
+    const ids = (await Promise.all(runs)).map(({ execution_id }) => execution_id).toSorted()
     const first = ids.find((id, index) => ids[index + 1]?.startsWith(id.charAt(0)))?.charAt(0) ?? ""
 
     const { exitCode, stderr } = await line.run(["logs", first])

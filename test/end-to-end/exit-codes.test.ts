@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import type { Client } from "../../src/client/client.ts"
+import type { Client } from "../../src/client/connect.ts"
 import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { clientOf, Steered, shell } from "../support/steered.ts"

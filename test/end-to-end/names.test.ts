@@ -1,17 +1,22 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { CommandLine, type Finished } from "../cli/command-line.ts"
+import { cancelAll } from "../support/cancel-all.ts"
 import { until } from "../support/until.ts"
 
 setDefaultTimeout(60_000)
 
+/** Shared by all that leave its service as it was, and who all find nothing that runs there. */
+const line = new CommandLine()
+afterEach(() => cancelAll(line))
+afterAll(() => line[Symbol.asyncDispose]())
+
 /** Starts it in the background, and answers its id. */
-function started(line: CommandLine, name: string, ...command: string[]): Promise<string> {
-  return line.stdout("run", "-d", "-i", "--name", name, "--", ...command)
+function started(where: CommandLine, name: string, ...command: string[]): Promise<string> {
+  return where.stdout("run", "-d", "-i", "--name", name, "--", ...command)
 }
 
 describe("a name", () => {
   test("works wherever an id does, while it runs", async () => {
-    await using line = new CommandLine()
     const script = "trap 'echo hangup' HUP; while read -r line; do echo got $line; done"
     const id = await started(line, "nightly", "sh", "-c", script)
     const short = id.slice(0, 8)
@@ -59,7 +64,6 @@ describe("a name", () => {
   })
 
   test("comes before the beginning of an id, and after a whole one", async () => {
-    await using line = new CommandLine()
     const other = await started(line, "nightly", "cat")
     const prefix = other.slice(0, 2)
     const named = await started(line, prefix, "true")
@@ -69,7 +73,6 @@ describe("a name", () => {
   })
 
   test("may be any text but one in the form of an id", async () => {
-    await using line = new CommandLine()
     const odd = "back up/site: 100%?"
     const id = await started(line, odd, "true")
 
@@ -82,8 +85,9 @@ describe("a name", () => {
 
 describe("a name that is in use", () => {
   test("is refused, with who has it and what to do, until that has ended", async () => {
-    await using line = new CommandLine()
+    const count = async () => (await line.stdout("ps", "-a", "-q")).split("\n").length
     const id = await started(line, "nightly", "cat")
+    const before = await count()
 
     const refused = [
       await line.run(["run", "--name", "nightly", "--", "touch", "done"]),
@@ -99,14 +103,13 @@ describe("a name that is in use", () => {
       )
     }
     expect(await line.stdout("rerun", "-d", "--name", "second", "nightly")).not.toBe(id)
-    expect((await line.stdout("ps", "-a", "-q")).split("\n")).toHaveLength(2)
+    expect(await count()).toBe(before + 1)
 
     await line.stdout("cancel", "nightly")
     expect(await line.stdout("run", "--name", "nightly", "--", "echo", "now")).toBe("now")
   })
 
   test("is won by one of several that start at once", async () => {
-    await using line = new CommandLine()
     await line.stdout("run", "--", "true")
 
     const tries = await Promise.all(
@@ -124,7 +127,6 @@ describe("a name that is in use", () => {
   })
 
   test("keeps a repeat by its idempotency key from nothing", async () => {
-    await using line = new CommandLine()
     const argv = ["run", "-d", "--name", "once", "--idempotency-key", "k", "--", "sleep", "600"]
 
     const id = await line.stdout(...argv)

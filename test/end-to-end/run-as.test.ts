@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { Receipt } from "../../src/execution/receipt.ts"
 import { admitted } from "../support/admitted.ts"
 import { describeAContainment } from "../support/each-containment.ts"
+import type { RawSession } from "../support/raw-session.ts"
 import { executable, isRunning, Service } from "../support/service.ts"
 import { notRoot, testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
@@ -38,11 +39,17 @@ async function started(flags: Record<string, string> = {}, cwd = "/") {
 }
 
 describeAContainment("a child that runs as another user", (containment) => {
-  asRoot("has that user's ids and nothing else", async () => {
-    const { service, session } = await started({ containment })
-    await using _service = service
-    using _session = session
+  const stack = new AsyncDisposableStack()
+  let session: RawSession
+  beforeAll(async () => {
+    if (notRoot !== null) return
+    const own = await started({ containment })
+    stack.use(own.service)
+    session = stack.use(own.session)
+  })
+  afterAll(() => stack.disposeAsync())
 
+  asRoot("has that user's ids and nothing else", async () => {
     const { stdout } = await session.run({ command: "cat /proc/self/status" })
     const { stdout: descriptors } = await session.run({ argv: ["ls", "/proc/self/fd"] })
 
@@ -55,10 +62,6 @@ describeAContainment("a child that runs as another user", (containment) => {
   })
 
   asRoot("may open its own pipes again, and its terminal", async () => {
-    const { service, session } = await started({ containment })
-    await using _service = service
-    using _session = session
-
     const piped = await session.run({
       command: "echo out > /dev/stdout; echo err > /dev/stderr",
     })
@@ -84,9 +87,6 @@ describeAContainment("a child that runs as another user", (containment) => {
   })
 
   asRoot("is found, frozen, signalled and ended with its whole tree", async () => {
-    const { service, session } = await started({ containment })
-    await using _service = service
-    using _session = session
     const lines = "setsid sh -c 'sleep 300 & echo $! ; wait' & echo $! ; wait"
     const { execution_id } = await session.call("execute", { command: lines })
     const pids = await until("its pids", () => {
@@ -110,10 +110,6 @@ describeAContainment("a child that runs as another user", (containment) => {
   })
 
   asRoot("is named in the receipt", async () => {
-    const { service, session } = await started({ containment })
-    await using _service = service
-    using _session = session
-
     const { id } = await session.run({ argv: ["true"] })
     const { payload } = await session.call("receipt", { execution_id: id })
     const json: unknown = JSON.parse(Buffer.from(payload, "base64").toString())

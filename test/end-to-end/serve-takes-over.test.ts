@@ -19,12 +19,19 @@ async function withExecution(env: Record<string, string> = {}) {
   return { line, id, pid: line.keeperPid }
 }
 
+/** One for all that leave it as it was; its execution goes on through all of them. */
+const unchanged = () => (shared ??= withExecution())
+let shared: ReturnType<typeof withExecution> | null = null
+afterAll(async () => (await shared)?.line[Symbol.asyncDispose]())
+
 /** Goes on counting without a gap, from here on too. */
 async function expectGoesOn(line: CommandLine, id: string): Promise<void> {
-  const lines = async () => (await line.stdout("logs", id)).split("\n")
-  const before = (await lines()).length
-  await until("it goes on", async () => (await lines()).length > before)
-  const counted = await lines()
+  const before = (await line.stdout("logs", id)).split("\n").length
+  await using followed = line.start("logs", "-f", id)
+  const counted = await until("it goes on", () => {
+    const lines = followed.stdout.split("\n").slice(0, -1)
+    return lines.length > before ? lines : null
+  })
   expect(counted).toEqual(counted.map((_, index) => `${index}`))
 }
 
@@ -127,8 +134,7 @@ describe("serve that cannot be taken over leaves the service in the background a
   })
 
   test("a value that is not valid", async () => {
-    const { line, id } = await withExecution()
-    await using _line = line
+    const { line, id } = await unchanged()
 
     const flag = await line.run(["serve", "--port", "abc"])
     const variable = await line.run(["serve"], { env: { CC_EXECUTOR_GRACE: "never" } })
@@ -153,8 +159,10 @@ describe("serve that cannot be taken over leaves the service in the background a
     ["a log file in no directory", "--log-file=/dev/null/log", "The log file /dev/null/log"],
     ["a containment that it does not have", "--containment=MODE", "--containment"],
   ])("%s", async (_, flags, why) => {
-    const { line, id, pid } = await withExecution()
-    await using _line = line
+    // What one makes for the network, even in vain, would be there for the next.
+    const isForNetwork = flags.includes("--host")
+    const { line, id, pid } = await (isForNetwork ? withExecution() : unchanged())
+    await using _own = isForNetwork ? line : null
     const { containment } = JSON.parse(await line.stdout("inspect", id, "--json"))
     const other = containment === "cgroup" ? "best-effort" : "cgroup"
 
@@ -193,8 +201,7 @@ describe("serve does not change a service that somebody else answers for:", () =
   })
 
   test("and a service manager gets a process of its own, or none", async () => {
-    const { line, id, pid } = await withExecution()
-    await using _line = line
+    const { line, id, pid } = await unchanged()
     const env = { NOTIFY_SOCKET: "/no/such/socket" }
 
     const { exitCode, stderr } = await line.run(["serve", "--port", "0"], { env })
