@@ -18,8 +18,7 @@ import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
 const script = join(import.meta.dir, "../../install.sh") // as in docs/install.md
-const target = process.arch === "arm64" ? "linux-arm64" : "linux-x64"
-const released = `cc-executor-${target}`
+const released = `cc-executor-linux-${process.arch === "arm64" ? "arm64" : "x64"}`
 const standIn = '#!/bin/sh\necho "cc-executor 9.9.9 (stand-in)"\n'
 const goodSum = checksumLine(released, standIn)
 const good: Files = { [released]: standIn, SHA256SUMS: goodSum }
