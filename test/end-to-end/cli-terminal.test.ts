@@ -96,32 +96,32 @@ describe("run -t", () => {
 
 describe("several people at one terminal", () => {
   test("type, send and press keys, each heard in order, also when the gateway dies", async () => {
-    await using line = new CommandLine()
+    await using own = new CommandLine()
     const size = { cols: 80, rows: 24 }
-    await using first = new Terminal([executable, "run", "-t", "--", "cat"], line.env(env), size)
+    await using first = new Terminal([executable, "run", "-t", "--", "cat"], own.env(env), size)
     first.type("one\r")
     await first.untilShows(/one\r\none\r\n/)
-    const id = await line.stdout("ps", "-q")
-    await using second = new Terminal([executable, "attach", id], line.env(env), size)
+    const id = await own.stdout("ps", "-q")
+    await using second = new Terminal([executable, "attach", id], own.env(env), size)
     await second.untilShows(/one\r\none\r\n/)
 
-    await line.stdout("send", id, "two")
+    await own.stdout("send", id, "two")
     await first.untilShows(/two\r\ntwo\r\n/)
     second.type("three\r")
     await first.untilShows(/three\r\nthree\r\n/)
-    process.kill(line.gatewayPid, "SIGKILL")
+    process.kill(own.gatewayPid, "SIGKILL")
     first.type("four\r")
     await second.untilShows(/four\r\nfour\r\n/)
-    await line.stdout("send", "--key", "f,i,v,e,Enter", id)
+    await own.stdout("send", "--key", "f,i,v,e,Enter", id)
     await second.untilShows(/five\r\nfive\r\n/)
     first.type("six\r")
     await second.untilShows(/six\r\nsix\r\n/)
     second.type("\x1d\x1d")
     expect(await second.exited).toBe(0)
-    await line.stdout("send", "--key", "Ctrl-D", id)
+    await own.stdout("send", "--key", "Ctrl-D", id)
 
     expect(await first.exited).toBe(0)
-    const output = await line.stdout("logs", id)
+    const output = await own.stdout("logs", id)
     const words = ["one", "two", "three", "four", "five", "six"]
     expect(output.split(/\s+/)).toEqual(words.flatMap((word) => [word, word]))
   })

@@ -75,26 +75,24 @@ describe("run", () => {
   })
 
   test("starts one service, however many begin at once", async () => {
-    await using line = new CommandLine()
+    await using own = new CommandLine()
 
-    const runs = Array.from({ length: 5 }, (_, index) =>
-      line.run(["run", "--", "echo", `${index}`]),
-    )
+    const runs = Array.from({ length: 5 }, (_, index) => own.run(["run", "--", "echo", `${index}`]))
     const finished = await Promise.all(runs)
 
     expect(finished.map(({ stdout }) => stdout)).toEqual(["0\n", "1\n", "2\n", "3\n", "4\n"])
-    const log = await Bun.file(join(line.stateDir, "service.log")).text()
+    const log = await Bun.file(join(own.stateDir, "service.log")).text()
     expect(log.match(/"service ready"/g)).toHaveLength(1)
   })
 
   test("goes on when the gateway dies, without a gap", async () => {
-    await using line = new CommandLine()
-    await line.run(["run", "--", "mkfifo", "fifo"])
-    await using run = line.start("run", "--", "sh", "-c", "echo first; read x < fifo; seq 1 20000")
+    await using own = new CommandLine()
+    await own.run(["run", "--", "mkfifo", "fifo"])
+    await using run = own.start("run", "--", "sh", "-c", "echo first; read x < fifo; seq 1 20000")
     await run.untilSays("first")
 
-    process.kill(line.gatewayPid, "SIGKILL")
-    await line.run(["run", "--", "sh", "-c", "echo go > fifo"])
+    process.kill(own.gatewayPid, "SIGKILL")
+    await own.run(["run", "--", "sh", "-c", "echo go > fifo"])
 
     expect(await run.exited).toBe(0)
     const numbers = Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`).join("")
@@ -102,15 +100,15 @@ describe("run", () => {
   })
 
   test("tells when the service is gone for good", async () => {
-    await using line = new CommandLine()
-    await using run = line.start("run", "--", ...sleeper)
+    await using own = new CommandLine()
+    await using run = own.start("run", "--", ...sleeper)
     await run.untilSays("ready")
 
-    process.kill(line.keeperPid, "SIGKILL")
+    process.kill(own.keeperPid, "SIGKILL")
 
     expect(await run.exited).toBe(125)
     expect(run.stderr).toContain("has ended. Run `cc-executor ps -a` to start a new one")
-    expect(await line.stdout("ps", "-a")).toContain("lost")
+    expect(await own.stdout("ps", "-a")).toContain("lost")
   })
 })
 
@@ -229,15 +227,15 @@ describe("an execution in the background", () => {
   })
 
   test("is pruned once it has ended, never before", async () => {
-    await using line = new CommandLine()
-    await line.run(["run", "--", "true"])
-    const running = await line.stdout("run", "-d", "--", ...sleeper)
+    await using own = new CommandLine()
+    await own.run(["run", "--", "true"])
+    const running = await own.stdout("run", "-d", "--", ...sleeper)
 
-    expect((await line.run(["prune", "--all"])).stderr).toContain("Use --force")
-    expect((await line.run(["prune", "--force"])).stderr).toContain(
+    expect((await own.run(["prune", "--all"])).stderr).toContain("Use --force")
+    expect((await own.run(["prune", "--force"])).stderr).toContain(
       "Use --all to remove them anyway",
     )
-    expect((await line.run(["prune", "--all", "--force"])).stderr).toContain("Removed 1 ended")
-    expect(await line.stdout("ps", "-a", "-q")).toBe(running)
+    expect((await own.run(["prune", "--all", "--force"])).stderr).toContain("Removed 1 ended")
+    expect(await own.stdout("ps", "-a", "-q")).toBe(running)
   })
 })

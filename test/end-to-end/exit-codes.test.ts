@@ -70,13 +70,13 @@ describe("the end of a child", () => {
 
   test("cuts off nothing of what is still in the pipe, not even without any linger", async () => {
     await using service = await Service.start({ flags: { linger: "0s", grace: "0s" } })
-    await using client = await clientOf(service)
+    await using own = await clientOf(service)
     const encoding = "binary" as const
     const rounds = byScale({ short: 2, full: 5, long: 5 })
     const flood = { argv: ["head", "-c", "5000000", "/dev/zero"], encoding }
 
     for (let round = 0; round < rounds; round++) {
-      const runs = await Promise.all(Array.from({ length: 8 }, () => Steered.start(client, flood)))
+      const runs = await Promise.all(Array.from({ length: 8 }, () => Steered.start(own, flood)))
       const ends = await Promise.all(runs.map((run) => run.ended()))
       expect(ends.map(({ bytes }) => bytes.stdout)).toEqual(Array(8).fill(5_000_000))
     }

@@ -37,27 +37,27 @@ describe("a name", () => {
   })
 
   test("works wherever an id does, when it has ended, without a service too", async () => {
-    await using line = new CommandLine()
-    const first = await started(line, "nightly", "echo", "first")
-    await line.run(["wait", first])
+    await using own = new CommandLine()
+    const first = await started(own, "nightly", "echo", "first")
+    await own.run(["wait", first])
 
-    expect(await line.run(["attach", "nightly"])).toMatchObject({ stdout: "first\n", exitCode: 0 })
-    expect(await line.stdout("receipt", "nightly")).toContain(first)
-    expect(await line.stdout("verify", "--contains", "first", "nightly")).toContain("verified")
-    expect(await line.stdout("rerun", "nightly")).toBe("first")
-    const latest = JSON.parse(await line.stdout("inspect", "--json", "nightly"))
+    expect(await own.run(["attach", "nightly"])).toMatchObject({ stdout: "first\n", exitCode: 0 })
+    expect(await own.stdout("receipt", "nightly")).toContain(first)
+    expect(await own.stdout("verify", "--contains", "first", "nightly")).toContain("verified")
+    expect(await own.stdout("rerun", "nightly")).toBe("first")
+    const latest = JSON.parse(await own.stdout("inspect", "--json", "nightly"))
     expect(latest).toMatchObject({ labels: { name: "nightly" } })
     expect(latest.execution_id).not.toBe(first)
 
-    await line.run(["stop"])
+    await own.run(["stop"])
     const offline = ["verify", "--offline", "--json", "nightly"]
-    expect(JSON.parse(await line.stdout(...offline)).execution_id).toBe(latest.execution_id)
+    expect(JSON.parse(await own.stdout(...offline)).execution_id).toBe(latest.execution_id)
 
-    await line.stdout("rm", "nightly")
-    const again = JSON.parse(await line.stdout("inspect", "--json", "nightly"))
+    await own.stdout("rm", "nightly")
+    const again = JSON.parse(await own.stdout("inspect", "--json", "nightly"))
     expect(again.execution_id).toBe(first)
-    await line.stdout("rm", "nightly")
-    expect(await line.run(["inspect", "nightly"])).toMatchObject({
+    await own.stdout("rm", "nightly")
+    expect(await own.run(["inspect", "nightly"])).toMatchObject({
       exitCode: 1,
       stderr: 'cc-executor: Unknown execution: "nightly".\n',
     })
@@ -135,22 +135,22 @@ describe("a name that is in use", () => {
   })
 
   test("stays so through an upgrade in place, also of what is queued", async () => {
-    await using line = new CommandLine()
+    await using own = new CommandLine()
     const env = { CC_EXECUTOR_MAX_EXECUTIONS: "1" }
     const start = (name: string) =>
-      line.run(["run", "-d", "-i", "--name", name, "--", "sleep", "600"], { env })
+      own.run(["run", "-d", "-i", "--name", name, "--", "sleep", "600"], { env })
     const ids = [await start("running"), await start("queued")].map(({ stdout }) => stdout.trim())
-    expect((await line.run(["upgrade"])).exitCode).toBe(0)
+    expect((await own.run(["upgrade"])).exitCode).toBe(0)
 
     for (const [at, name] of ["running", "queued"].entries()) {
       const { stderr } = await start(name)
       expect(stderr).toContain(`is in use by execution ${ids[at]}, which is ${name}`)
-      const view = JSON.parse(await line.stdout("inspect", "--json", name))
+      const view = JSON.parse(await own.stdout("inspect", "--json", name))
       expect(view).toMatchObject({ execution_id: ids[at], state: name })
     }
-    await line.stdout("cancel", "running")
+    await own.stdout("cancel", "running")
     await until("the queued one runs", async () => {
-      return JSON.parse(await line.stdout("inspect", "--json", "queued")).state === "running"
+      return JSON.parse(await own.stdout("inspect", "--json", "queued")).state === "running"
     })
   })
 })

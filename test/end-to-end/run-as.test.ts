@@ -43,9 +43,9 @@ describeAContainment("a child that runs as another user", (containment) => {
   let session: RawSession
   beforeAll(async () => {
     if (notRoot !== null) return
-    const own = await started({ containment })
-    stack.use(own.service)
-    session = stack.use(own.session)
+    const both = await started({ containment })
+    stack.use(both.service)
+    session = stack.use(both.session)
   })
   afterAll(() => stack.disposeAsync())
 
