@@ -13,6 +13,7 @@ export class RecordedTurns {
   readonly #record: Recorder
   readonly #usage: () => Usage
   #last: AgentStatus["last_turn"] = null
+  #over = Promise.withResolvers<void>()
 
   constructor(clock: HostClock, record: Recorder, usage: () => Usage) {
     this.#clock = clock
@@ -22,6 +23,11 @@ export class RecordedTurns {
 
   get current(): Turn | null {
     return this.#turns.current
+  }
+
+  /** Resolves when the one under way has ended, and that is on record. */
+  get isOver(): Promise<void> {
+    return this.#over.promise
   }
 
   /** The one that ended last. */
@@ -61,6 +67,8 @@ export class RecordedTurns {
   finish(outcome: TurnOutcome, end: Partial<TurnEnd>, by: string | null): void {
     const turn_id = this.#turns.end()?.turnId ?? null
     this.tell(turn_id, outcome, end, by)
+    this.#over.resolve()
+    this.#over = Promise.withResolvers()
   }
 
   /** Those that wait will not be given to the agent any more. */

@@ -128,9 +128,10 @@ export class Session {
     this.#ports.answered(order.id, refused ?? undefined)
   }
 
+  /** Ends the turn that is under way, and waits for its end. */
   async #interrupt(by: string): Promise<void> {
-    const turn = this.#parts.turns.current
-    if (turn === null) return
+    const { current, isOver } = this.#parts.turns
+    if (current === null) return
     this.#interruptedBy = by
     if (this.#parts.holdUp.isWaiting) {
       // The agent itself has nothing to do: only this session waits.
@@ -139,14 +140,13 @@ export class Session {
       return this.#changed()
     }
     const { process } = this.#program
-    if (process === null) return // it is told as soon as it is there again
-    if (!(await process.interrupt())) {
-      return this.#program.giveUpOn(process, "does not answer to an interrupt")
-    }
-    this.#ports.clock.after(interruptMs, () => {
-      if (this.#parts.turns.current !== turn) return
-      this.#program.giveUpOn(process, "does not end the turn that was interrupted")
+    if (process === null) return isOver // it is told as soon as it is there again
+    const giveUp = (why: string) => this.#program.giveUpOn(process, why)
+    if (!(await process.interrupt())) giveUp("does not answer to an interrupt")
+    using _patience = this.#ports.clock.after(interruptMs, () => {
+      giveUp("does not end the turn that was interrupted")
     })
+    await isOver
   }
 
   async #configure(order: Order<"configure">): Promise<void> {

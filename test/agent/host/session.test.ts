@@ -67,6 +67,18 @@ describe("turns", () => {
     expect(stage.process.sent.map(({ turnId }) => turnId)).toEqual(["first", "urgent"])
   })
 
+  test("are interrupted once they have ended, and not before", async () => {
+    const stage = new StagedSession({}, "begin")
+    stage.process.say({ kind: "ready" })
+    stage.order({ order: "interrupt" })
+    await Bun.sleep(0) // whatever would be answered by then
+    const before = stage.answers.length
+    stage.process.say(ended({ outcome: "interrupted", result: null }))
+    await Bun.sleep(0)
+
+    expect([before, stage.answers.length]).toEqual([0, 1])
+  })
+
   test("are refused while the session ends, which lets those before finish", () => {
     const stage = new StagedSession({}, "begin")
     stage.process.say({ kind: "ready" })
