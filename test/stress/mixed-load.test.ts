@@ -55,6 +55,6 @@ describeEachContainment("more than a hundred sessions with all kinds of work", (
       await expectNothingLeft(service, "none")
       expect(service.log.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([])
     }),
-    durationMs + 180_000,
+    durationMs + 400_000,
   )
 })

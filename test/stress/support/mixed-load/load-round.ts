@@ -14,8 +14,8 @@ import type { Work } from "./work.ts"
 
 export type RoundPlan = { service: Service; evidence: Evidence; folder: string; seed: number }
 
-/** Longer than the whole of a round takes: who is not done by then waits for what never comes. */
-const patienceMs = 60_000
+/** Much longer than a round takes on a busy machine: who is late then waits for what never comes. */
+const patienceMs = 150_000
 
 /**
  * Everybody connects, then all work begins at once; when it is done, every execution must have
