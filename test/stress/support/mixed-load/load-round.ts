@@ -14,7 +14,7 @@ import type { Work } from "./work.ts"
 
 export type RoundPlan = { service: Service; evidence: Evidence; folder: string; seed: number }
 
-/** Much longer than a round takes on a busy machine: who is late then waits for what never comes. */
+/** Much longer than a round takes on a busy machine: who is late waits for what never comes. */
 const patienceMs = 150_000
 
 /**
