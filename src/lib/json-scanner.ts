@@ -15,6 +15,7 @@ type Expected = "value" | "value-or-end" | "key" | "key-or-end" | "colon" | "com
 const mostDepth = 256
 const mostKeyCharacters = 1000
 const mostScalarCharacters = 100
+const scalarPattern = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/
 
 /**
  * Reads one JSON value that comes in pieces, and holds none of it: for what is too large to be
@@ -162,10 +163,7 @@ export class JsonScanner {
     const written = this.#scalar
     this.#scalar = ""
     const mayBeHere = this.#expected === "value" || this.#expected === "value-or-end"
-    if (
-      !mayBeHere ||
-      !/^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/.test(written)
-    ) {
+    if (!mayBeHere || !scalarPattern.test(written)) {
       this.#isBroken = true
       return
     }

@@ -11,8 +11,9 @@ export const verifyTool = tool({
   description:
     "Checks a claim against the record: did this execution really write this text (`contains`), " +
     "is this its hash (`hash`)? Of an agent's session: did a tool that ran there write this text " +
-    "(`executed`), or did the agent only say so? The record is a hash chain, and is itself checked for tampering. Use it before " +
-    "reporting that something passed, and to check what somebody else reported.",
+    "(`executed`), or did the agent only say so? The record is a hash chain, and is itself " +
+    "checked for tampering. Use it before reporting that something passed, and to check what " +
+    "somebody else reported.",
   input: z.strictObject({ execution_id: executionId, ...Claim.shape }),
   output: Verdict,
   examples: {
@@ -35,11 +36,10 @@ export const verifyTool = tool({
     const checked = await operations.verify(caller, args)
     if (!checked.ok) return checked
     const { verified, chain, reason, where, executed } = checked.value
-    const meaning = executed === undefined ? "" : ` ${executed.note} ${executed.caveat}`
+    const isShown = executed !== undefined && verified
+    const meaning = isShown ? ` ${executed.note} ${executed.caveat}` : ""
     const found = where === undefined ? "" : ` It is in ${where.type} at byte ${where.sequence}.`
-    const text = verified
-      ? `VERIFIED. The record is ${chain}.${found}${meaning}`
-      : `NOT VERIFIED: ${reason ?? "the record does not show it"}. The record is ${chain}.${meaning}`
-    return reply(text, checked.value)
+    const what = verified ? "VERIFIED" : `NOT VERIFIED: ${reason ?? "the record does not show it"}`
+    return reply(`${what}. The record is ${chain}.${found}${meaning}`, checked.value)
   },
 })
