@@ -172,7 +172,10 @@ export class JsonScanner {
   }
 }
 
-/** Whether a backslash that counts stands before a character of a string, which begins at `from`. */
+/** A backslash, and what comes before the space. */
+const neverAsIs = /[^ -[\]-\uffff]/
+
+/** Whether a backslash that counts stands before a character of a string that begins at `from`. */
 function isEscaped(text: string, at: number, from: number): boolean {
   let before = at
   while (before > from && text[before - 1] === "\\") before -= 1
@@ -181,7 +184,7 @@ function isEscaped(text: string, at: number, from: number): boolean {
 
 /** Null for what JSON does not allow in a string. */
 function decoded(written: string): string | null {
-  if (!/[\0-\x1f\\]/.test(written)) return written
+  if (!neverAsIs.test(written)) return written
   try {
     return String(JSON.parse(`"${written}"`))
   } catch (error) {

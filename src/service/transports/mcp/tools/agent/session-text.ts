@@ -1,4 +1,4 @@
-import { type Result } from "../../../../../lib/result.ts"
+import type { Result } from "../../../../../lib/result.ts"
 import { reply, type ToolReply } from "../tool.ts"
 import type { SessionView } from "./session-view.ts"
 
@@ -10,7 +10,7 @@ export function sessionReply(view: SessionView): Result<ToolReply<SessionView>, 
 function stateText({ execution_id, state, questions, result, doing, ending }: SessionView): string {
   switch (state) {
     case "asking":
-      return `Session ${execution_id} asks ${questions.map(({ question_id }) => question_id)}.`
+      return `Session ${execution_id} asks ${questions.map(idOf).join(", ")}.`
     case "idle":
       return result === null
         ? `Session ${execution_id} has nothing to do.`
@@ -20,6 +20,10 @@ function stateText({ execution_id, state, questions, result, doing, ending }: Se
     case "working":
       return `Session ${execution_id} is still working${doing === null ? "" : `: ${doing}`}.`
   }
+}
+
+function idOf({ question_id }: SessionView["questions"][number]): string {
+  return question_id
 }
 
 function nextStep({ state, result, execution_id }: SessionView): string {
