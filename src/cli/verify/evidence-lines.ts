@@ -16,7 +16,7 @@ export function evidenceLines(evidence: Evidence): string[] {
       ? [`            and ${countText(others, "more use", "more uses")} of tools`]
       : []),
     ...(unread > 0 ? [`unread      ${countText(unread, "event")} could not be read`] : []),
-    `meaning     ${note}`,
+    ...(found === "executed" ? [`meaning     ${note}`] : []), // else the refutation says it
     `caveat      ${caveat}`,
   ]
 }

@@ -11,15 +11,15 @@ export type Saying =
   /** It asks for a permission to use a tool. */
   | { kind: "asks"; useId: string }
 
-/** Tools whose output is what another agent said. */
-export const speakingTools: ReadonlySet<string> = new Set(["Agent", "Task", "SendMessage"])
-/** Tools whose output is what a person said, or a prompt that was written before. */
-export const askingTools: ReadonlySet<string> = new Set([
-  "AskUserQuestion",
-  "EnterPlanMode",
-  "ExitPlanMode",
-  "Skill",
-])
+/** Whether a tool's output is what another agent said; of our own MCP server, too. */
+export function isSpeaking(tool: string): boolean {
+  return /^(?:Agent|Task|SendMessage|Workflow)$|^mcp__.*__agent_(?:wait|status)$/.test(tool)
+}
+
+/** Whether a tool's output is what a person said, or a prompt that was written before. */
+export function isAsking(tool: string): boolean {
+  return /^(?:AskUserQuestion|EnterPlanMode|ExitPlanMode|Skill)$/.test(tool)
+}
 
 export function sayingsOf(message: Counted): Saying[] {
   if (isTrue(field(message, "isReplay"))) return []

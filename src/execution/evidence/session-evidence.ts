@@ -1,11 +1,4 @@
-import {
-  askingTools,
-  field,
-  type Saying,
-  sayingsOf,
-  speakingTools,
-  textOf,
-} from "./claude-messages.ts"
+import { field, isAsking, isSpeaking, type Saying, sayingsOf, textOf } from "./claude-messages.ts"
 import { type Counted, timesIn } from "./counted-json.ts"
 import type { Findings, ToolEvidence } from "./evidence.ts"
 import { SessionLines } from "./session-lines.ts"
@@ -96,11 +89,11 @@ export class SessionEvidence {
   ): void {
     const { tool, input, inInput: in_own_input, isAnswered } = this.#uses.end(id)
     if (times === 0 || isAnswered) return
-    if (!hasRun || askingTools.has(tool ?? "")) {
+    if (!hasRun || isAsking(tool ?? "")) {
       this.#times.echoed += times
       return
     }
-    if (speakingTools.has(tool ?? "")) {
+    if (isSpeaking(tool ?? "")) {
       this.#times.claimed += times
       return
     }

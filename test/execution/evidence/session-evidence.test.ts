@@ -115,11 +115,14 @@ describe("a text that a tool wrote", () => {
     expect(found.tools[0]).toMatchObject({ input: '{"command":"make"}', in_own_input: false })
   })
 
-  test.each(["Agent", "Task"])("is only claimed when the tool %s is another agent", (tool) => {
-    const said = [{ type: "text", text: passed }]
-    const log = new SessionLog().use(tool, { prompt: "test it" }, said)
-    expect(search(log, passed)).toMatchObject({ found: "claimed", times: { executed: 0 } })
-  })
+  test.each(["Agent", "Task", "mcp__executor__agent_wait"])(
+    "is only claimed when the tool %s is another agent",
+    (tool) => {
+      const said = [{ type: "text", text: passed }]
+      const log = new SessionLog().use(tool, { prompt: "test it" }, said)
+      expect(search(log, passed)).toMatchObject({ found: "claimed", times: { executed: 0 } })
+    },
+  )
 
   test("is not executed when the tool was refused, whatever its name", () => {
     const error = `<tool_use_error>No such tool: ${passed}</tool_use_error>`

@@ -20,7 +20,7 @@ type BrokenChain = Extract<Verification["chain"], { kind: "broken-at" }>
 // About 3 ms of hashing: other clients of the process are served between two slices.
 const sliceBytes = 2 * 1024 * 1024
 const recordCostBytes = 512 // what a record takes even when it is empty, in bytes hashed
-const evidenceCost = 4 // how much longer a byte takes when it is read as well
+const evidenceCost = 16 // how much longer a byte takes when it is read as well
 
 /** Checks every byte that is kept, from the files alone, against what the journal says of them. */
 export async function verifyTranscript(

@@ -62,12 +62,11 @@ export function sessionView(record: ExecutionRecord): Result<SessionView, Failur
   const state = stateOf(record)
   // While it is at a turn, the result of the one before would be taken for this one's.
   const last = state === "idle" || state === "ended" ? (agent?.last_turn ?? null) : null
-  const activity = hasEnded(record) ? undefined : agent?.activity
   return ok({
     execution_id: record.id,
     state,
-    doing: activity === undefined ? null : `${activity.state}, waits for ${activity.awaited}`,
-    until: activity?.until ?? null,
+    doing: doingOf(record),
+    until: hasEnded(record) ? null : (agent?.activity.until ?? null),
     questions: (agent?.questions ?? []).map((question) => ({
       question_id: question.question_id,
       kind: question.kind,
@@ -100,6 +99,15 @@ function stateOf(record: ExecutionRecord): SessionView["state"] {
   const { current, waiting } = agent.turns
   const hasNothingToDo = current === null && waiting === 0 && agent.activity.state === "idle"
   return hasNothingToDo ? "idle" : "working"
+}
+
+/** What it does, in words; null once it has ended. */
+export function doingOf(record: ExecutionRecord): string | null {
+  const { state, agent } = record
+  if (hasEnded(record)) return null
+  if (state.kind === "queued") return "queued, waits until others have ended"
+  if (state.kind === "paused") return "paused, waits for `resume`"
+  return agent ? `${agent.activity.state}, waits for ${agent.activity.awaited}` : "starting"
 }
 
 function endingOf(record: ExecutionRecord): string | null {

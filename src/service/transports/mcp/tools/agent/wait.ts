@@ -3,7 +3,7 @@ import type { ExecutionRecord } from "../../../../../execution/record.ts"
 import { executionId, tool } from "../tool.ts"
 import { waitUntil } from "../wait-until.ts"
 import { sessionReply } from "./session-text.ts"
-import { exampleSession, isAtRest, SessionView, sessionView } from "./session-view.ts"
+import { doingOf, exampleSession, isAtRest, SessionView, sessionView } from "./session-view.ts"
 
 const longestWaitS = 45
 
@@ -67,8 +67,6 @@ export const agentStatusTool = tool({
   },
 })
 
-function progressText({ id, agent }: ExecutionRecord): string {
-  const activity = agent?.activity
-  if (activity === undefined) return `Session ${id} is starting`
-  return `Session ${id}: ${activity.state}, waits for ${activity.awaited}`
+function progressText(record: ExecutionRecord): string {
+  return `Session ${record.id}: ${doingOf(record) ?? "ended"}`
 }
