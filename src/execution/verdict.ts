@@ -1,4 +1,11 @@
 import { z } from "zod"
+import {
+  Evidence,
+  evidenceOf,
+  type Findings,
+  nothingFound,
+  whyNotExecuted,
+} from "./evidence/evidence.ts"
 import { StreamName, type TranscriptHashes } from "./record.ts"
 
 /** What was found when a transcript was checked against its own chain and a claim. */
@@ -9,11 +16,19 @@ export type Verification = {
     | { kind: "broken-at"; sequence: number; why: string }
   /** Where the claimed text begins; null when it was not found, or none was claimed. */
   found: { stream: StreamName; sequence: number; time: Date } | null
+  /** Where a text stands in an agent's session, if that was asked. */
+  evidence?: Findings | undefined
 }
 
 export const Claim = z.object({
   contains: z.string().min(1).max(1_048_576).optional().describe("text claimed as output"),
   hash: z.string().optional().describe("a claimed SHA-256: chain, stdout or stderr"),
+  executed: z
+    .string()
+    .min(1)
+    .max(1_048_576)
+    .optional()
+    .describe("text claimed as output of a tool that ran in an agent's session"),
 })
 export type Claim = z.infer<typeof Claim>
 
@@ -24,19 +39,28 @@ export const Verdict = z.object({
     .optional()
     .describe("where the claimed text begins"),
   hash: z.enum(["chain", "stdout", "stderr"]).optional().describe("which hash was confirmed"),
+  executed: Evidence.optional().describe("where the text of `executed` stands"),
   chain: z.string().describe("`intact`, `intact from N` or `broken at N`"),
   reason: z.string().optional().describe("why it is not verified"),
 })
 export type Verdict = z.infer<typeof Verdict>
 
-/** Confirms or refutes a claim from what was found: the same words online and offline. */
+/**
+ * Confirms or refutes a claim from what was found: the same words online and offline. `hasOwnUser`
+ * says that the execution ran as another user than the service.
+ */
 export function checkClaim(
-  { chain, found }: Verification,
+  { chain, found, evidence }: Verification,
   claim: Claim,
   hashes: TranscriptHashes | null,
+  hasOwnUser = false,
 ): Verdict {
   const chainResult = chainText(chain)
-  const refuted = (reason: string) => ({ verified: false, chain: chainResult, reason })
+  // What a broken record says is worth nothing.
+  const isAsked = claim.executed !== undefined && chain.kind !== "broken-at"
+  const executed = isAsked ? evidenceOf(evidence ?? nothingFound, hasOwnUser) : null
+  const shown = executed === null ? {} : { executed }
+  const refuted = (reason: string) => ({ verified: false, chain: chainResult, reason, ...shown })
   if (chain.kind === "broken-at") return refuted(chain.why)
   if (claim.contains !== undefined && found === null) {
     return refuted(
@@ -49,11 +73,17 @@ export function checkClaim(
   if (hash === null) {
     return refuted(noSuchHash(hashes))
   }
+  const notExecuted = executed === null ? null : whyNotExecuted(executed)
+  if (notExecuted !== null) {
+    const older = "; older output was dropped"
+    return refuted(`${notExecuted}${chain.kind === "intact-from" ? older : ""}`)
+  }
   return {
     verified: true,
     chain: chainResult,
     ...(hash === undefined ? {} : { hash }),
     ...(found === null ? {} : { where: whereOf(found) }),
+    ...shown,
   }
 }
 

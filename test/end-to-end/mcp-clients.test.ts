@@ -245,6 +245,12 @@ const toolNames = [
   "signal",
   "verify",
   "receipt",
+  "agent_start",
+  "agent_wait",
+  "agent_answer",
+  "agent_send",
+  "agent_interrupt",
+  "agent_status",
 ]
 
 const Schema = z.looseObject({

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { type Findings, nothingFound } from "../../src/execution/evidence/evidence.ts"
 import { checkClaim, type Verification } from "../../src/execution/verdict.ts"
 
 const hashes = { chain: "c".repeat(64), stdout: "1".repeat(64), stderr: "2".repeat(64) }
@@ -68,5 +69,45 @@ describe("a transcript that is broken", () => {
         reason: "the record was changed",
       })
     }
+  })
+})
+
+describe("a claim that a tool wrote a text", () => {
+  const claim = { executed: "x" }
+  const ran: Findings = {
+    ...nothingFound,
+    found: "executed",
+    times: { executed: 1, claimed: 0, echoed: 0 },
+    uses: 1,
+  }
+
+  test("is confirmed by the output of a tool, with what could have falsified it", () => {
+    const verdict = checkClaim({ ...intact, evidence: ran }, claim, hashes)
+    expect(verdict).toMatchObject({ verified: true, executed: { found: "executed" } })
+    expect(verdict.executed?.caveat).toContain("the service's own user")
+    const other = checkClaim({ ...intact, evidence: ran }, claim, hashes, true)
+    expect(other.executed?.caveat).toContain("but not with the record")
+  })
+
+  test.each(["claimed", "echoed", "absent"] as const)("is refuted when it is %s", (kind) => {
+    const evidence = { ...nothingFound, found: kind, unread: 2 }
+    const verdict = checkClaim({ ...intact, evidence }, claim, hashes)
+    expect(verdict).toMatchObject({ verified: false, executed: { found: kind } })
+    expect(verdict.reason).toContain("2 events could not be read")
+  })
+
+  test("is refuted when there is nothing to look at, and says what was dropped", () => {
+    expect(checkClaim(intact, claim, hashes)).toMatchObject({
+      verified: false,
+      executed: { found: "absent" },
+    })
+    const chain = { kind: "intact-from", sequence: 4096 } as const
+    expect(checkClaim({ chain, found: null }, claim, hashes).reason).toContain("was dropped")
+  })
+
+  test("is worth nothing in a record that was tampered with", () => {
+    const chain = { kind: "broken-at", sequence: 0, why: "x" } as const
+    const verdict = checkClaim({ chain, found: null, evidence: ran }, claim, hashes)
+    expect(verdict).toEqual({ verified: false, chain: "broken at 0", reason: "x" })
   })
 })

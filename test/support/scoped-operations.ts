@@ -194,6 +194,18 @@ export const toolOperations: ScopedOperation<McpRequest>[] = [
   })),
   tool("verify", ["read"], deeds.shows, (target) => ({ ...about(target), contains: "x" })),
   tool("receipt", ["read"], deeds.shows, about),
+  tool("agent_start", ["execute"], deeds.starts, ({ word }) => ({ labels: { word } })),
+  tool("agent_send", ["execute"], agentDeeds.sends, (target) => ({
+    ...about(target),
+    text: target.word,
+  })),
+  tool("agent_wait", ["read"], agentDeeds.shows, about),
+  tool("agent_answer", ["control"], agentDeeds.answers, (target) => ({
+    ...about(target),
+    ...firstQuestion,
+  })),
+  tool("agent_interrupt", ["control"], agentDeeds.interrupts, about),
+  tool("agent_status", ["read"], agentDeeds.shows, about),
 ]
 
 function tool(

@@ -115,10 +115,10 @@ export class Session {
       return this.#refuse(order, "AT_CAPACITY", message)
     }
     this.#parts.turns.accept({ turnId, content, by }, when)
-    this.#ports.answered(order.id)
     if (when === "now") void this.#interrupt(by)
     this.#next()
-    this.#changed()
+    this.#changed(true) // whoever has sent it must not find the session without a turn after that
+    this.#ports.answered(order.id)
   }
 
   #answer(order: Order<"answer">): void {

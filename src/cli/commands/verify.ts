@@ -15,6 +15,7 @@ import { verifyFiles, verifyStored } from "../verify/verify-offline.ts"
 const options = {
   contains: option("TEXT", "text that the output should contain"),
   hash: option("SHA256", "the expected hash of the chain, stdout or stderr"),
+  executed: option("TEXT", "text that a tool in an agent's session should have written"),
   "public-key": option("FILE", "the public key to trust (PEM)"),
   receipt: option("FILE", "a saved receipt; needs no service"),
   transcript: option("DIR", "the transcript that the receipt is about"),
@@ -35,11 +36,14 @@ directory itself if none is running.`,
   examples: {
     "does the output contain this text?":
       "cc-executor verify --contains 'all tests passed' 7kq2mfa4",
+    "did a tool of this agent's session write it?":
+      "cc-executor verify --executed 'all tests passed' m4xw7ezh",
     "later, without a service": "cc-executor verify --receipt r.json --public-key key.pem",
   },
   operands: { atLeast: 0, atMost: 1, what: "The execution id" },
   async run(context, { values, operands }) {
-    const claim = { contains: values.contains, hash: values.hash }
+    const { contains, hash, executed } = values
+    const claim = { contains, hash, executed }
     const verdict = await verdictFor(context, values, operands[0], claim)
     const text =
       values.json === true ? JSON.stringify(verdict) : verdictLines(verdict, claim).join("\n")
@@ -93,11 +97,12 @@ async function verifyOnline(
   claim: Claim,
 ): Promise<Verdict> {
   const { execution_id, hashes } = await client.call("status", { execution_id: id })
-  const { contains, hash } = claim
+  const { contains, hash, executed } = claim
   const transcript = await client.call("transcript.verify", {
     execution_id,
     ...(contains === undefined ? {} : { contains }),
     ...(hash === undefined ? {} : { hash }),
+    ...(executed === undefined ? {} : { executed }),
   })
   try {
     const envelope = await client.call("receipt", { execution_id })

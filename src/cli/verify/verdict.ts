@@ -1,4 +1,5 @@
 import type { Claim, Verdict as TranscriptCheck } from "../../execution/verdict.ts"
+import { evidenceLines } from "./evidence-lines.ts"
 
 /** What is known of a receipt once it was looked at. */
 export type ReceiptCheck =
@@ -44,6 +45,7 @@ function transcriptLines(check: TranscriptCheck, claim: Claim): string[] {
   if (claim.hash !== undefined && check.hash !== undefined) {
     lines.push(`hash        matches ${check.hash}`)
   }
+  if (check.executed !== undefined) lines.push(...evidenceLines(check.executed))
   if (isRefuted) lines.push(`claim       refuted${reason}`)
   return lines
 }

@@ -1,6 +1,8 @@
 import { existsSync, realpathSync } from "node:fs"
 import { identify } from "../../execution/identify.ts"
+import type { Receipt } from "../../execution/receipt.ts"
 import type { ExecutionRecord, TranscriptFacts, TranscriptHashes } from "../../execution/record.ts"
+import type { ExecutionSpec } from "../../execution/spec.ts"
 import {
   type Claim,
   checkClaim,
@@ -34,7 +36,12 @@ export async function verifyStored(
       ? { check: { status: "unchecked", why: "there is none" } as const, receipt: null }
       : checkReceipt(envelope, keys, { executionId: id, hashes })
   const files = filesOf(paths.transcripts, id)
-  return verdictOf(id, await checkTranscript(files, receipt ?? record, claim), check)
+  refuseOfCommand(claim, record.spec)
+  return verdictOf(
+    id,
+    await checkTranscript(files, receipt === null ? ofRecord(record) : ofReceipt(receipt), claim),
+    check,
+  )
 }
 
 /** From a receipt and a transcript that were kept anywhere. */
@@ -51,7 +58,7 @@ export async function verifyFiles(
   if (receipt === null) return verdictOf("unknown", null, check)
   const { execution_id: executionId } = receipt
   if (transcriptDirectory === undefined) {
-    if (claim.contains === undefined && claim.hash === undefined) {
+    if (Object.values(claim).every((text) => text === undefined)) {
       return verdictOf(executionId, null, check)
     }
     throw new CommandFailure("A claim about the output needs the output. Give --transcript DIR.")
@@ -60,7 +67,8 @@ export async function verifyFiles(
     throw new CommandFailure(`There is no directory ${transcriptDirectory}.`)
   }
   const files = { directory: realpathSync(transcriptDirectory), executionId }
-  return verdictOf(executionId, await checkTranscript(files, receipt, claim), check)
+  refuseOfCommand(claim, receipt.spec)
+  return verdictOf(executionId, await checkTranscript(files, ofReceipt(receipt), claim), check)
 }
 
 type JournalReader = Extract<ReturnType<typeof openJournalReader>, { ok: true }>["value"]
@@ -78,16 +86,34 @@ function find(journal: JournalReader, given: string): ExecutionRecord {
 }
 
 /** What is said of the output: by the receipt where there is one, else by the journal. */
-type Recorded = { transcript: TranscriptFacts; hashes: TranscriptHashes | null }
+type Recorded = {
+  transcript: TranscriptFacts
+  hashes: TranscriptHashes | null
+  hasOwnUser: boolean
+}
+
+function ofReceipt({ transcript, hashes, ran_as }: Receipt): Recorded {
+  return { transcript, hashes, hasOwnUser: !ran_as.same_user_as_service }
+}
+
+function ofRecord({ transcript, hashes, ranAs }: ExecutionRecord): Recorded {
+  return { transcript, hashes, hasOwnUser: ranAs !== undefined && ranAs.uid !== process.getuid?.() }
+}
+
+function refuseOfCommand({ executed }: Claim, { agent }: ExecutionSpec): void {
+  if (executed === undefined || agent !== undefined) return
+  throw new CommandFailure("It is a command, not an agent's session. Use --contains instead.")
+}
 
 /** The same answer as the service's `transcript.verify`, from the files alone. */
 async function checkTranscript(
   files: TranscriptFiles,
-  { transcript, hashes }: Recorded,
+  { transcript, hashes, hasOwnUser }: Recorded,
   claim: Claim,
 ): Promise<TranscriptVerdict> {
   const contains =
     claim.contains === undefined ? undefined : new TextEncoder().encode(claim.contains)
-  const verification = await verifyTranscript(files, transcript, { contains, hashes })
-  return checkClaim(verification, claim, hashes)
+  const { executed } = claim
+  const verification = await verifyTranscript(files, transcript, { contains, executed, hashes })
+  return checkClaim(verification, claim, hashes, hasOwnUser)
 }

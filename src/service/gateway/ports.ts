@@ -109,6 +109,8 @@ export interface TranscriptReader {
 
 export type Sought = {
   contains?: Uint8Array | undefined
+  /** A text to look for in the log of an agent's session. */
+  executed?: string | undefined
   /** What the journal says the hashes are: null while it runs, or when it was lost. */
   hashes: TranscriptHashes | null
 }

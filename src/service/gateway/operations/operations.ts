@@ -156,14 +156,18 @@ export function createOperations(ports: OperationPorts): Operations {
     async verify(caller, params) {
       const found = await operations.status(caller, params.execution_id)
       if (!found.ok) return found
-      const { id, transcript, hashes } = found.value
+      const { id, transcript, hashes, spec, ranAs } = found.value
+      const { executed } = params
+      if (executed !== undefined && spec.agent === undefined) return fail(noSession)
       const hadOutput = transcript.end.offset > 0
       if (hadOutput && !journal().keepsTranscript(id)) return fail(transcriptExpired)
       const contains =
         params.contains === undefined ? undefined : new TextEncoder().encode(params.contains)
       return reads.run(caller, async () => {
-        const verification = await transcripts().verify(id, transcript, { contains, hashes })
-        return ok(checkClaim(verification, params, hashes))
+        const sought = { contains, executed, hashes }
+        const verification = await transcripts().verify(id, transcript, sought)
+        const hasOwnUser = ranAs !== undefined && ranAs.uid !== process.getuid?.()
+        return ok(checkClaim(verification, params, hashes, hasOwnUser))
       })
     },
 
@@ -257,6 +261,11 @@ export function createOperations(ports: OperationPorts): Operations {
       : start
   }
 }
+
+const noSession = failure(
+  "INVALID_PARAMS",
+  "It is a command, not an agent's session: `executed` is about sessions. Use `contains`.",
+)
 
 function notFound(given: string): Result<never, Failure> {
   return fail(failure("PROCESS_NOT_FOUND", `Unknown execution: ${JSON.stringify(given)}.`))

@@ -42,6 +42,10 @@ How to use it:
 3. \`output\` reads what it wrote: page by page, the last lines, or the lines that match a pattern.
 For something short, \`run\` does all three in one call.
 
+To hand a task to another agent: \`agent_start\` with the task, \`agent_wait\` until its state is
+not \`working\`, \`agent_answer\` what it asks, \`agent_send\` for the next turn. What it reports
+is a claim: \`verify\` with \`executed\` says whether a tool really wrote it.
+
 An execution belongs to nobody's connection: it goes on when a call is cut off, when you are
 disconnected, and when the client is restarted. \`list\` finds it again. Only \`cancel\` ends it, or
 a timeout that was set for it. \`succeeded\` is true for exit code 0 and nothing else; before you

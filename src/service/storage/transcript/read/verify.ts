@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises"
+import type { SessionEvidence } from "../../../../execution/evidence/session-evidence.ts"
 import type { StreamName, TranscriptFacts, TranscriptHashes } from "../../../../execution/record.ts"
 import type { Verification } from "../../../../execution/verdict.ts"
 import type { Sought } from "../../../gateway/ports.ts"
@@ -19,6 +20,7 @@ type BrokenChain = Extract<Verification["chain"], { kind: "broken-at" }>
 // About 3 ms of hashing: other clients of the process are served between two slices.
 const sliceBytes = 2 * 1024 * 1024
 const recordCostBytes = 512 // what a record takes even when it is empty, in bytes hashed
+const evidenceCost = 16 // how much longer a byte takes when it is read as well
 
 /** Checks every byte that is kept, from the files alone, against what the journal says of them. */
 export async function verifyTranscript(
@@ -32,6 +34,7 @@ export async function verifyTranscript(
 
   const walk = new ChainWalk(files, facts.start.segment, facts.end)
   const searches = sought.contains === undefined ? null : searchesFor(sought.contains)
+  const evidence = await evidenceFor(sought, facts)
   const hashers = sought.hashes !== null && facts.start.sequence === 0 ? streamHashers() : null
   let spent = 0
   while (walk.next()) {
@@ -39,8 +42,9 @@ export async function verifyTranscript(
     if (record.kind !== "resize") {
       hashers?.[record.kind].update(payload)
       searches?.[record.kind].push(payload)
+      if (record.kind === "stdout") evidence?.push(payload)
     }
-    spent += record.length + recordCostBytes
+    spent += (record.length + recordCostBytes) * (evidence === null ? 1 : evidenceCost)
     if (spent < sliceBytes) continue
     spent = 0
     await setImmediate()
@@ -53,7 +57,18 @@ export async function verifyTranscript(
   return {
     chain: broken ?? (sequence === 0 ? { kind: "intact" } : { kind: "intact-from", sequence }),
     found: searches === null ? null : foundBy(files, facts, walk, searches),
+    evidence: evidence?.findings(),
   }
+}
+
+/** Loaded where it is asked for. */
+async function evidenceFor(
+  { executed }: Sought,
+  { start }: TranscriptFacts,
+): Promise<SessionEvidence | null> {
+  if (executed === undefined) return null
+  const module = await import("../../../../execution/evidence/session-evidence.ts")
+  return new module.SessionEvidence(executed, start.sequence > 0)
 }
 
 type PerStream<Value> = Record<StreamName, Value>

@@ -152,8 +152,9 @@ const advice: Record<Reason, string> = {
   DISK_FULL: "Ask the user to free disk space where the service keeps its state.",
   NAME_IN_USE: "Choose another `name`, or `wait` for or `cancel` the one that has it.",
   SHUTTING_DOWN: "Wait until the service has restarted, then call again.",
-  ALREADY_ANSWERED: "Somebody else has answered it: look at the session's status.",
-  SESSION_BUSY: "Use the execution that has the session, or take the session over.",
+  ALREADY_ANSWERED: "It was answered before: call `agent_wait` to see what it does now.",
+  SESSION_BUSY:
+    "Use the execution that has the session, or pass `take_over` to end that one first.",
   OUTCOME_UNKNOWN: "Repeat the call with the same turn_id: it is done once.",
 }
 

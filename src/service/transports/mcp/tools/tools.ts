@@ -1,3 +1,6 @@
+import { agentStartTool } from "./agent/start.ts"
+import { agentAnswerTool, agentInterruptTool, agentSendTool } from "./agent/steer.ts"
+import { agentStatusTool, agentWaitTool } from "./agent/wait.ts"
 import { inputTool } from "./input.ts"
 import { listTool } from "./list.ts"
 import { outputTool } from "./output.ts"
@@ -23,4 +26,10 @@ export const tools: readonly Tool[] = [
   signalTool,
   verifyTool,
   receiptTool,
+  agentStartTool,
+  agentWaitTool,
+  agentAnswerTool,
+  agentSendTool,
+  agentInterruptTool,
+  agentStatusTool,
 ]
