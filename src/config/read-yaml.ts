@@ -22,7 +22,9 @@ export function readYaml<Value>(text: string, schema: z.ZodType<Value>): Result<
   if (repeated !== null) return fail(at(repeated, `${repeated.key} is listed twice`))
   const read = schema.safeParse(document.value ?? {})
   if (read.success) return ok(read.data)
-  const [issue] = read.error.issues
+  const { issues } = read.error
+  // A misspelled key is also one that is missing: the former says more.
+  const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]
   if (issue === undefined) return fail(read.error.message)
   const name = issue.path.map(String).join(" → ")
   const problem = name === "" ? issue.message : `${name}: ${issue.message}`

@@ -63,7 +63,12 @@ export const ApprovalRule = z
         .optional()
         .describe("with `after`: what is decided"),
     },
-    { error: (issue) => (issue.code === "unrecognized_keys" ? fields : undefined) },
+    {
+      error: (issue) =>
+        issue.code === "unrecognized_keys"
+          ? `unknown: ${issue.keys.join(", ")}; ${fields}`
+          : undefined,
+    },
   )
   .check((checked) => {
     const { decide, message, then } = checked.value

@@ -53,7 +53,7 @@ describe("a file of approval rules", () => {
     ["- tool: Bash\n  decide: allow\n", "line 1, column 1: 0 → name", "`name: run-the-tests`"],
     [`${rule}- name: b\n  tool: Bash\n`, "line 4, column 1: 1 → decide", "`decide: allow`"],
     [rule.replace("allow", "alow"), "line 3, column 3: 0 → decide", "`deny` or `ask`"],
-    [`${rule}  comand: x\n`, "line 4, column 3: 0: a rule has", "`input`"],
+    [`${rule}  comand: x\n`, "line 4, column 3: 0: unknown: comand; a rule has", "`input`"],
     [`${rule}  input:\n    command: (a\n`, "line 5, column 5: 0 → input → command", "not closed"],
     [`${rule}  input:\n    command: ^a\n`, "line 5, column 5", "leave out `^`"],
     [`${rule}  input:\n    command: 5\n`, "line 5, column 5", "`command: 'npm (test|run lint)'`"],

@@ -39,7 +39,7 @@ function firstLine({ decide, rules, parts }: Verdict): string {
     }
     case "ask": {
       const unclear = parts.find((part) => part.unclear !== null)
-      if (unclear !== undefined) return `ASK: whether a rule matches cannot be told.`
+      if (unclear !== undefined) return `ASK: ${unclear.unclear}, so a rule cannot judge it.`
       return rules.length === 0 ? "ASK: no rule matches." : "ASK: a rule says so."
     }
   }
