@@ -78,6 +78,10 @@ async function main(argv: readonly string[]): Promise<number> {
       const { checkPolicy } = await import("./service/keeper/serve/check-policy.ts")
       return checkPolicy(config, request, { env, cwd: process.cwd() })
     },
+    async approvalRules(config) {
+      const { approvalRules } = await import("./service/keeper/serve/check-policy.ts")
+      return approvalRules(config, { env, cwd: process.cwd() })
+    },
     async examineFiles(config) {
       const { examineFiles } = await import("./service/keeper/serve/check-policy.ts")
       return examineFiles(config)

@@ -85,6 +85,11 @@ export type AgentEvents = {
   signal(signal: AgentSignal): void
   /** It said something, whatever it was. */
   heard(): void
+  /**
+   * Whether it must ask before it uses a tool, whatever it was allowed before; null where there is
+   * nothing that it would have to ask about.
+   */
+  mustAsk: ((tool: string | null, input: unknown) => boolean) | null
 }
 
 export type AgentRun =

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts"
+import type { ApprovalRule } from "../execution/approval-rule.ts"
 import type { TerminalSize } from "../execution/spec.ts"
 import type { Result } from "../lib/result.ts"
 import type { Logger } from "../log/log.ts"
@@ -29,6 +30,8 @@ export interface Context {
   ): Promise<number>
   /** What a service with this configuration would do with a request, or why it has none. */
   readonly decide: Decide
+  /** The approval rules that a service with this configuration would have, or why it has none. */
+  approvalRules(config: Config): Promise<Result<readonly ApprovalRule[], string>>
   /** Looks at the files that a configuration names. */
   examineFiles(config: Config): Promise<SettingFiles>
 }

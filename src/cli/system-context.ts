@@ -14,9 +14,12 @@ import {
 import { isFedBySibling } from "./terminal/pipe-sibling.ts"
 import { terminalText } from "./terminal/terminal-text.ts"
 
+/** What the service itself knows. */
+type OfService = "serve" | "decide" | "approvalRules" | "examineFiles"
+
 /** The real world, save for what only main.ts may read. */
 export function systemContext(
-  given: Pick<Context, "env" | "home" | "build" | "self" | "serve" | "decide" | "examineFiles">,
+  given: Pick<Context, "env" | "home" | "build" | "self" | OfService>,
 ): Context {
   return {
     ...given,

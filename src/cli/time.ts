@@ -1,4 +1,5 @@
-import { readDuration, readSize } from "../config/text-form.ts"
+import { readSize } from "../config/text-form.ts"
+import { readDuration } from "../lib/duration.ts"
 import { UsageFailure } from "./failure.ts"
 
 const second = 1000

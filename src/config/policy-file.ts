@@ -1,11 +1,13 @@
 import { z } from "zod"
+import { ApprovalRules } from "../execution/approval-rule.ts"
 import {
   type ArgumentRule,
   anyArguments,
   readBeginnings,
   wordsOf,
 } from "../execution/argument-rule.ts"
-import { fail, ok, type Result } from "../lib/result.ts"
+import type { Result } from "../lib/result.ts"
+import { readYaml } from "./read-yaml.ts"
 
 const Words = z.string().min(1).transform(wordsOf).pipe(z.array(z.string()).min(1))
 const Name = z.string().regex(/^[^=*\0]+\*?$/, "a variable name, or a prefix followed by *")
@@ -45,42 +47,11 @@ const PolicyFileSchema = z.strictObject({
   directories: z.array(z.string().startsWith("/")).min(1).optional(),
   environment: z.array(Name).optional(),
   inherit: z.array(Name).optional(),
+  approval: ApprovalRules.optional(),
 })
 export type PolicyFile = z.infer<typeof PolicyFileSchema>
 
 /** The failure names the place in the file, and completes the sentence "… cannot be used: ". */
 export function readPolicyFile(text: string): Result<PolicyFile, string> {
-  let document: unknown
-  try {
-    document = Bun.YAML.parse(text)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return fail(error.message)
-  }
-  if (/^[^#"']*:\s*\{/m.test(text)) return fail("write each entry on its own line, without braces")
-  const repeated = repeatedKey(text)
-  if (repeated !== null) return fail(`${repeated} is listed twice`)
-  const read = PolicyFileSchema.safeParse(document ?? {})
-  if (read.success) return ok(read.data)
-  const [issue] = read.error.issues
-  if (issue === undefined) return fail(read.error.message)
-  const place = issue.path.map(String).join(" → ")
-  return fail(place === "" ? issue.message : `${place}: ${issue.message}`)
-}
-
-/** Bun's parser takes the last of two equal keys: a rule would be gone without a word. */
-function repeatedKey(text: string): string | null {
-  const open: { indent: number; keys: Set<string> }[] = []
-  for (const line of text.split("\n")) {
-    const [, spaces = "", key] =
-      /^( *)("[^"]*"|'[^']*'|[^\s#"'[{-][^#]*?)\s*:(?:\s|$)/.exec(line) ?? []
-    if (key === undefined) continue
-    const indent = spaces.length
-    while ((open.at(-1)?.indent ?? -1) > indent) open.pop()
-    if (open.at(-1)?.indent !== indent) open.push({ indent, keys: new Set() })
-    const name = key.replace(/^["']|["']$/g, "")
-    if (open.at(-1)?.keys.has(name) === true) return name
-    open.at(-1)?.keys.add(name)
-  }
-  return null
+  return readYaml(text, PolicyFileSchema)
 }

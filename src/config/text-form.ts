@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { readDuration, scaled } from "../lib/duration.ts"
 
 /** One way to write a value as text: how to read it, and what to tell whoever wrote it wrong. */
 export type TextForm<Value> = {
@@ -46,23 +47,11 @@ function wordOr<Value>(word: string, form: TextForm<Value>) {
 
 type Range = { min: string; max: string }
 
-const millisecondsPerUnit = new Map([
-  ["ms", 1],
-  ["s", 1000],
-  ["m", 60_000],
-  ["h", 3_600_000],
-  ["d", 86_400_000],
-])
-
 /** Milliseconds. A number without a unit is in seconds, as the first generation had it. */
 export function duration(range: Range): TextForm<number> {
   const allowed = `a duration from ${range.min} to ${range.max}`
   const notation = "in seconds or with a unit: 500ms, 300s, 5m, 2h, 1d"
   return textForm("<duration>", allowed, within(readDuration, range), notation)
-}
-
-export function readDuration(text: string): number | undefined {
-  return scaled(text, /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)?$/i, "s", millisecondsPerUnit)
 }
 
 const bytesPerUnit = new Map([
@@ -82,19 +71,6 @@ export function size(range: Range): TextForm<number> {
 
 export function readSize(text: string): number | undefined {
   return scaled(text, /^(\d+(?:\.\d+)?) ?(?:([kmgt])(?:i?b)?|b)?$/i, "b", bytesPerUnit)
-}
-
-function scaled(
-  text: string,
-  pattern: RegExp,
-  defaultUnit: string,
-  units: ReadonlyMap<string, number>,
-): number | undefined {
-  const match = pattern.exec(text)
-  const factor = units.get(match?.[2]?.toLowerCase() ?? defaultUnit)
-  if (match === null || factor === undefined) return undefined
-  const value = Math.round(Number(match[1]) * factor)
-  return Number.isSafeInteger(value) ? value : undefined
 }
 
 function within(

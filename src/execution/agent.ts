@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { RecordedRules } from "./approval-rule.ts"
 
 /** What is known of an agent's session: journaled with its execution, and told to clients. */
 
@@ -23,6 +24,10 @@ export const Question = z.object({
   asked_at: time,
   replaces: z.string().nullable().describe("an earlier question that is asked again by this one"),
   input_bytes: z.int().optional().describe("how large `input` is where it was left out"),
+  rule: z.string().optional().describe("the approval rule by which it is asked"),
+  answer_by: time.optional().describe("when that rule answers it, unless somebody has by then"),
+  answer_then: z.enum(["allow", "deny"]).optional().describe("what the rule answers then"),
+  decided_by: z.string().optional().describe("the rule that answers it at once: nobody is asked"),
 })
 export type Question = z.infer<typeof Question>
 
@@ -158,5 +163,6 @@ export const AgentSpec = z.object({
   onLimit: z.enum(["wait", "stop"]),
   restart: z.enum(["resume", "never"]),
   envFile: z.string().nullable(),
+  approval: RecordedRules.optional().describe("its own rules, beside those of the service"),
 })
 export type AgentSpec = z.infer<typeof AgentSpec>

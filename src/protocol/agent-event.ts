@@ -51,6 +51,8 @@ export const SessionEvent = z.discriminatedUnion("event", [
     updated_input: z.unknown().optional(),
     message: z.string().optional(),
     remember: z.boolean().optional(),
+    rule: z.string().optional().describe("by `deadline`, or by a rule: which one"),
+    rule_from: z.enum(["service", "session"]).optional().describe("whose rule it is"),
   }),
   event("activity", Activity.shape),
   event("status", AgentStatus.omit({ v: true }).shape),

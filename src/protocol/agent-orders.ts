@@ -1,4 +1,5 @@
 import type { AgentSpec } from "../execution/agent.ts"
+import type { OwnedRule } from "../execution/judge-question.ts"
 
 /**
  * What the keeper and the host of an agent's session say to each other, one JSON object a line. A
@@ -18,6 +19,8 @@ export type HostStart = {
   argv0: string | null
   cwd: string
   spec: AgentSpec
+  /** What is decided without a person: the service's rules first, then the session's. */
+  approval: readonly OwnedRule[]
   /** The prompt, where there is one. */
   first: { turnId: string; content: string } | null
 }

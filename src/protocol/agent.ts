@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { AgentName, AgentStatus, Question } from "../execution/agent.ts"
+import { ApprovalRules } from "../execution/approval-rule.ts"
 import { ExecuteParams, Labels, variableName, withoutNul } from "./execute.ts"
 import { executionId } from "./execution-reference.ts"
 
@@ -28,6 +29,7 @@ export const AgentOptions = z.object({
   turn_id: turnId.optional().describe("of the first turn"),
   model: withoutNul.min(1).max(256).optional(),
   permission_mode: PermissionMode.optional(),
+  approval: ApprovalRules.optional().describe("rules beside those of the service, judged after"),
   resume: withoutNul.min(1).max(64).optional().describe("a session's id, or an execution's"),
   fork: z.boolean().default(false).describe("with `resume`: as a new session, the old one stays"),
   max_turns: z.int().positive().optional().describe("answers of the model"),

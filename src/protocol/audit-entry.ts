@@ -72,6 +72,21 @@ const ExecutionEnded = z.object({
   what: Outcome,
 })
 
+/** An approval rule has answered a question of an agent; what people answer is an attempt. */
+const QuestionDecided = z.object({
+  event: z.literal("question-decided"),
+  principal: principal.describe("whose session it is"),
+  execution_id: ExecutionIdPrefix,
+  outcome: z.enum(["allowed", "refused"]),
+  what: z.object({
+    question_id: text(64),
+    by: text(4096).describe("`rule:NAME`, or `deadline` where nobody had answered in time"),
+    rule: text(4096),
+    rule_from: z.enum(["service", "session"]),
+    tool: text(256),
+  }),
+})
+
 const ServiceStarted = z.object({
   event: z.literal("service-started"),
   outcome: happened,
@@ -125,6 +140,7 @@ export const FileBegan = z.object({
 export const AuditNote = z.discriminatedUnion("event", [
   Attempt,
   ExecutionEnded,
+  QuestionDecided,
   ServiceStarted,
   ServiceEnded,
   Recovered,

@@ -81,6 +81,7 @@ export function fakeContext(replaced: Replaced = {}): FakeContext {
     terminalSize: () => null,
     serve: () => Promise.reject(new Error("no service in this test")),
     decide: () => Promise.reject(new Error("no policy in this test")),
+    approvalRules: () => Promise.reject(new Error("no policy in this test")),
     examineFiles: () => Promise.reject(new Error("no files in this test")),
     signal(name) {
       for (const run of listeners.get(name) ?? []) run()

@@ -6,7 +6,8 @@ import {
   loadConfig,
 } from "../../src/config/config.ts"
 import { settings } from "../../src/config/settings.ts"
-import { readDuration, readSize } from "../../src/config/text-form.ts"
+import { readSize } from "../../src/config/text-form.ts"
+import { readDuration } from "../../src/lib/duration.ts"
 import { limitDefaults } from "../support/limit-defaults.ts"
 
 describe("without flags and variables", () => {

@@ -8,10 +8,10 @@ import {
   decimal,
   duration,
   orNone,
-  readDuration,
   readSize,
   size,
 } from "../../src/config/text-form.ts"
+import { readDuration } from "../../src/lib/duration.ts"
 
 const anyText = fc.oneof(
   fc.string({ unit: "binary" }),

@@ -84,3 +84,48 @@ describe("cc-executor policy check", () => {
     expect(open).toMatchObject({ allowed: true, run_as: { uid: 65534, gid: 65534 } })
   })
 })
+
+describe("cc-executor policy check --tool", () => {
+  const rules = join(ground.folder, "rules.yaml")
+  const rule = (name: string, command: string, decide: string) =>
+    `- name: ${name}\n  tool: Bash\n  input:\n    command: ${command}\n  decide: ${decide}\n`
+  const servicePolicy = join(ground.folder, "approval.yaml")
+  writeFileSync(servicePolicy, `approval:\n${rule("no-push", "git push.*", "deny")}`, {
+    mode: 0o600,
+  })
+  writeFileSync(rules, rule("tests", "npm test( .*)?", "allow"))
+  const ask = (command: string, ...more: string[]) =>
+    check(
+      ...["--policy-file", servicePolicy, "--approval", rules, "--tool", "Bash"],
+      ...["--input", JSON.stringify({ command }), ...more],
+    )
+
+  test("says which rule decides, whose it is, and why", async () => {
+    const allowed = await ask("npm test")
+    expect(allowed).toMatchObject({ exitCode: 0, error: "" })
+    expect(allowed.out).toStartWith("allowed\ncommand      npm test\n")
+    expect(allowed.out).toContain("rule         tests (of the session) → allow\n")
+
+    const denied = await ask("npm test && git push")
+    expect(denied.exitCode).toBe(1)
+    expect(denied.out).toStartWith("DENIED: ")
+    expect(denied.out).toContain("no-push (of the service) → deny\n")
+
+    const asked = await ask("npm test $(git push)", "--json")
+    expect(JSON.parse(asked.out)).toMatchObject({
+      decide: "ask",
+      rules: [{ name: "no-push", from: "service" }],
+      parts: [{ unclear: "the command has a `$` that the shell expands" }],
+    })
+  })
+
+  test("names the place of what is wrong in a file", async () => {
+    writeFileSync(`${rules}.wrong`, rule("a", "b", "allow").replace("decide", "decides"))
+    const wrong = await check("--approval", `${rules}.wrong`, "--tool", "Bash")
+    expect(wrong).toMatchObject({ exitCode: 2, out: "" })
+    expect(wrong.error).toContain("line 5, column 3: 0: unknown: decides; a rule has `name`")
+    expect((await check("--approval", "/none", "--tool", "Bash")).error).toContain("ENOENT")
+    expect((await check("--approval", rules, "--", "ls")).exitCode).toBe(2)
+    expect((await check("--tool", "Bash", "--input", "x")).exitCode).toBe(2)
+  })
+})

@@ -65,6 +65,8 @@ export const forms: Record<string, readonly Attempt[]> = {
   policy: [
     ["check", "--", hostileName],
     ["check", "--json", "--allowed-commands", "a", "b"],
+    ["check", "--tool", hostile, "--input", JSON.stringify({ command: hostile })],
+    ["check", "--json", "--tool", "Bash"],
   ],
   healthcheck: [[], ["--url", "URL"]],
   completions: [["bash"], ["zsh"], ["fish"]],

@@ -38,7 +38,12 @@ export class ManualClock implements Clock {
     this.#nowMs = untilMs
   }
 
-  /** The same, for code that awaits between its timers. */
+  /** Time passes, but nothing happens in it, as in a process that is stopped. */
+  sleep(ms: number): void {
+    this.#nowMs += ms
+  }
+
+  /** As `advance`, for code that awaits between its timers. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms
     await settled()

@@ -225,7 +225,10 @@ export function linesOf(id: string): Readonly<Record<string, readonly string[][]
     stop: [["stop", "--timeout", "1s"]],
     upgrade: [["upgrade"]],
     doctor: [["doctor"]],
-    policy: [["policy", "check", "--", "true"]],
+    policy: [
+      ["policy", "check", "--", "true"],
+      ["policy", "check", "--tool", "Bash"],
+    ],
     healthcheck: [["healthcheck"]],
     completions: [
       ["completions", "bash"],

@@ -11,6 +11,7 @@ const settings: PlanSettings = {
   baseEnv: { PATH: "/bin", HOME: "/home/me" },
   cwd: "/srv",
   user: null,
+  approval: [],
   budget: { bytes: 1000, lines: 10, policy: "block" },
   wallTimeoutMs: 60_000,
   idleTimeoutMs: null,

@@ -20,6 +20,7 @@ export const keeperSettings: KeeperSettings = {
     baseEnv: {},
     cwd: "/",
     user: null,
+    approval: [],
     budget: { bytes: 1_048_576, lines: null, policy: "drop-oldest" },
     wallTimeoutMs: null,
     idleTimeoutMs: null,
@@ -75,6 +76,7 @@ export function keeperPorts(clock: Clock): KeeperPorts {
     changed: () => undefined,
     broke: () => undefined,
     agentChanged: () => undefined,
+    ruleDecided: () => undefined,
     odd: () => undefined,
   }
 }

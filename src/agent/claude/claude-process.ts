@@ -6,6 +6,7 @@ import type { PipeInput } from "../../service/os/children/pipe-input.ts"
 import type { PipeOutput } from "../../service/os/children/pipe-output.ts"
 import { LineSplitter } from "../host/line-splitter.ts"
 import type { AgentEvents, AgentProcess, AnswerToAgent } from "../port.ts"
+import { elicitationAnswer, toolAnswer } from "./answers.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
 import { signalsOf, totalUsageOf } from "./read-message.ts"
 import { type Command, spawnClaude } from "./spawn-claude.ts"
@@ -99,7 +100,9 @@ export class ClaudeProcess implements AgentProcess {
   }
 
   async #begin(): Promise<void> {
-    const response = await this.#ask({ subtype: "initialize" })
+    const hooks = { PreToolUse: [{ hookCallbackIds: [everyToolUse] }] }
+    const asked = this.#events.mustAsk === null ? {} : { hooks }
+    const response = await this.#ask({ subtype: "initialize", ...asked })
     if (response !== null) this.#events.signal({ kind: "ready" })
   }
 
@@ -222,6 +225,10 @@ export class ClaudeProcess implements AgentProcess {
       this.#events.signal({ kind: "problem", problem })
       return false
     }
+    if (subtype === "hook_callback") {
+      this.#judge(id, fieldsOf(fieldsOf(message["request"])["input"]))
+      return false
+    }
     if (answerable.has(subtype)) {
       this.#asked.set(id, subtype)
       return true
@@ -230,6 +237,13 @@ export class ClaudeProcess implements AgentProcess {
     const problem = `Claude Code asked for ${subtype}, which is not supported: it was refused.`
     this.#events.signal({ kind: "problem", problem })
     return false
+  }
+
+  /** It is told to ask where a rule denies it, also what it would have done without asking. */
+  #judge(id: string, use: Fields): void {
+    const mustAsk = this.#events.mustAsk?.(textOf(use["tool_name"]), use["tool_input"]) === true
+    const hookSpecificOutput = { hookEventName: "PreToolUse", permissionDecision: "ask" }
+    this.#respond(id, { subtype: "success", response: mustAsk ? { hookSpecificOutput } : {} })
   }
 
   /** Null when it does not answer. */
@@ -265,19 +279,10 @@ export class ClaudeProcess implements AgentProcess {
   }
 }
 
+/** Our name for the hook by which it tells every use of a tool beforehand. */
+const everyToolUse = "every-tool-use"
+
 const answerable = new Set(["can_use_tool", "elicitation", "request_user_dialog"])
-
-function toolAnswer(answer: AnswerToAgent): Fields {
-  if (answer.behavior === "deny") return { behavior: "deny", message: answer.message }
-  const { input, suggestions } = answer
-  const remembered = suggestions.length === 0 ? {} : { updatedPermissions: suggestions }
-  return { behavior: "allow", updatedInput: input, ...remembered }
-}
-
-function elicitationAnswer(answer: AnswerToAgent): Fields {
-  if (answer.behavior === "deny") return { action: "decline" }
-  return { action: "accept", content: answer.input }
-}
 
 function refusal(response: Fields | null): string {
   if (response === null) return `Claude Code did not answer within ${answerMs / 1000} s.`

@@ -26,9 +26,12 @@ function sessionArguments(spec: HostStart["spec"], run: AgentRun): string[] {
 }
 
 /** Variables of Claude Code's that make it a session's agent; some look internal (ADR 36). */
-export function variablesOf({ spec }: HostStart, run: AgentRun): Record<string, string> {
+export function variablesOf(start: HostStart, run: AgentRun): Record<string, string> {
+  const { spec, approval } = start
   return {
     CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1",
+    // Without its hooks it would not tell of what it does without asking: see `mustAsk`.
+    ...(approval.some(({ decide }) => decide === "deny") ? { CLAUDE_CODE_SIMPLE: "0" } : {}),
     // Waits inside the turn until a usage limit is over.
     ...(spec.onLimit === "wait" ? { CLAUDE_CODE_RETRY_WATCHDOG: "1" } : {}),
     // Goes on with a turn that was cut off, and shows its calls as cut off: none runs twice.

@@ -34,7 +34,12 @@ export function activityOf(doing: Doing, nowMs: number): Omit<Activity, "since">
   if (question !== undefined) {
     const several = questions.length === 1 ? "an answer" : `${questions.length} answers`
     const tools = question.tool === null ? {} : { tool: question.tool }
-    return { state: "question", awaited: `${several} by a person`, ...tools }
+    return {
+      state: "question",
+      awaited: `${several} by a person`,
+      ...tools,
+      ...untilAnswered(questions),
+    }
   }
   if (limitedUntil !== null) {
     const awaited = "the end of a usage limit; it goes on by itself then"
@@ -49,6 +54,13 @@ export function activityOf(doing: Doing, nowMs: number): Omit<Activity, "since">
   if (tool !== null) return usingTool(tool, nowMs)
   if (!doing.hasTurn) return { state: "idle", awaited: "a turn" }
   return thinking(doing, nowMs)
+}
+
+/** It goes on by itself when rules have answered the last of its questions. */
+function untilAnswered(questions: readonly Question[]): Pick<Activity, "until"> {
+  const times = questions.flatMap(({ answer_by }) => (answer_by === undefined ? [] : [answer_by]))
+  const last = times.toSorted().at(-1)
+  return last === undefined || times.length < questions.length ? {} : { until: last }
 }
 
 function starting({ startedMs }: Doing, nowMs: number): Omit<Activity, "since"> {

@@ -5,7 +5,7 @@ const mostRestarts = 5
 const goodbyeMs = 30_000
 const killMs = 5_000
 
-export type ProgramEvents = Pick<AgentEvents, "message" | "messagePart" | "heard"> & {
+export type ProgramEvents = Pick<AgentEvents, "message" | "messagePart" | "heard" | "mustAsk"> & {
   signal(signal: AgentSignal): void
   problem(problem: string): void
   /** It has died, and is started again in a moment. */
@@ -76,7 +76,7 @@ export class Program {
   start(isFirst = true): void {
     this.#isReady = false
     this.#restart = null
-    const { message, messagePart, heard } = this.#events
+    const { message, messagePart, heard, mustAsk } = this.#events
     let process: AgentProcess
     const signal = (said: AgentSignal) => {
       if (this.#process !== process) return
@@ -85,7 +85,7 @@ export class Program {
     }
     try {
       const kind = !isFirst && this.#agent.hasSession() ? "resume" : "new"
-      process = this.#agent.start({ kind }, { message, messagePart, heard, signal })
+      process = this.#agent.start({ kind }, { message, messagePart, heard, mustAsk, signal })
     } catch (error) {
       this.#events.failed(`could not be started: ${String(error)}`)
       return

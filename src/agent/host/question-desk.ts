@@ -1,22 +1,35 @@
 import type { Question } from "../../execution/agent.ts"
+import type { RuleDecision } from "../../protocol/agent-host.ts"
 import type { StampedOrder } from "../../protocol/agent-orders.ts"
 import type { Failure } from "../../protocol/failure.ts"
 import type { AgentProcess, QuestionAsked } from "../port.ts"
+import type { Approvals, RuleAnswer } from "./approvals.ts"
 import type { HostClock } from "./host-clock.ts"
-import { Questions } from "./questions.ts"
+import { type Open, Questions } from "./questions.ts"
 import type { Recorder } from "./recorder.ts"
 
 type AnswerOrder = Extract<StampedOrder, { order: "answer" }>
 
+export type DeskPorts = {
+  clock: HostClock
+  record: Recorder
+  approvals: Approvals
+  /** The agent's program; null while it is not there. */
+  process(): AgentProcess | null
+  decided(decision: RuleDecision): void
+  /** Something has changed without an order or a word of the agent. */
+  changed(): void
+}
+
 /** Takes the questions of an agent, and passes on the first answer to each. */
 export class QuestionDesk {
-  readonly #clock: HostClock
+  readonly #ports: DeskPorts
   readonly #record: Recorder
   readonly #questions = new Questions()
 
-  constructor(clock: HostClock, record: Recorder) {
-    this.#clock = clock
-    this.#record = record
+  constructor(ports: DeskPorts) {
+    this.#ports = ports
+    this.#record = ports.record
   }
 
   get open(): Question[] {
@@ -24,19 +37,48 @@ export class QuestionDesk {
   }
 
   ask(requestId: string, asked: QuestionAsked): void {
-    this.#record.add("question", this.#questions.add(requestId, asked, this.#now()))
+    const question = this.#questions.add(requestId, asked, this.#now())
+    const { approvals } = this.#ports
+    const answer = approvals.take(question, {
+      due: (late) => {
+        this.#answerByRule(question.question_id, late)
+        this.#ports.changed()
+      },
+      changed: () => this.#ports.changed(),
+    })
+    this.#record.add("question", question)
+    if (answer !== null) this.#answerByRule(question.question_id, answer)
   }
 
   /** Null when the agent was told, else why not. */
-  answer(order: AnswerOrder, process: AgentProcess | null): Failure | null {
-    const { questionId: question_id, behavior, by, remember } = order
-    const open = this.#questions.find(question_id)
-    if (open === null) return this.#tooLate(question_id)
+  answer(order: AnswerOrder): Failure | null {
+    const { questionId, behavior, by, remember } = order
+    const open = this.#questions.find(questionId)
+    if (open === null) return this.#tooLate(questionId)
+    const process = this.#ports.process()
     if (open.requestId === null || process === null) return beingRestarted
-    const { question, requestId } = open
     const message = order.message ?? `${by} said no.`
-    const updated_input = behavior === "allow" ? order.updatedInput : null
-    this.#questions.answer(question_id, { behavior, by, at: this.#now() })
+    const updatedInput = behavior === "allow" ? order.updatedInput : null
+    this.#pass(open, process, { behavior, by, message, updatedInput, remember })
+    return null
+  }
+
+  /** Where its program is gone, it asks again, and is then judged again. */
+  #answerByRule(question_id: string, answer: RuleAnswer): void {
+    const open = this.#questions.find(question_id)
+    const process = this.#ports.process()
+    if (open === null || open.requestId === null || process === null) return
+    const { behavior, by, message, rule, rule_from } = answer
+    const tool = (open.question.tool ?? "").slice(0, 256)
+    this.#ports.decided({ question_id, behavior, by, rule, rule_from, tool })
+    const told = { behavior, by, message, updatedInput: null, remember: false }
+    this.#pass(open, process, told, { rule, rule_from })
+  }
+
+  #pass({ question, requestId }: Open, process: AgentProcess, answer: Given, more = {}): void {
+    const { behavior, by, message, updatedInput: updated_input, remember } = answer
+    const { question_id } = question
+    this.#settle(question_id, { behavior, by })
     this.#record.add("answer", {
       question_id,
       behavior,
@@ -44,15 +86,15 @@ export class QuestionDesk {
       ...(updated_input === null ? {} : { updated_input }),
       ...(behavior === "deny" ? { message } : {}),
       ...(remember ? { remember } : {}),
+      ...more,
     })
     const asAsked = question.kind === "elicitation" ? {} : question.input
     const input = updated_input ?? asAsked
     const suggestions = remember ? question.suggestions : []
     process.answer(
-      requestId,
+      requestId ?? "",
       behavior === "allow" ? { behavior, input, suggestions } : { behavior, message },
     )
-    return null
   }
 
   /** The agent does not want to know any more. */
@@ -76,8 +118,13 @@ export class QuestionDesk {
 
   #withdraw({ question_id }: Question): void {
     const answered = { behavior: "withdrawn", by: "agent" }
-    this.#questions.answer(question_id, { ...answered, at: this.#now() })
+    this.#settle(question_id, answered)
     this.#record.add("answer", { question_id, ...answered })
+  }
+
+  #settle(question_id: string, answered: { behavior: string; by: string }): void {
+    this.#ports.approvals.forget(question_id)
+    this.#questions.answer(question_id, { ...answered, at: this.#now() })
   }
 
   #tooLate(questionId: string): Failure {
@@ -98,8 +145,16 @@ export class QuestionDesk {
   }
 
   #now(): string {
-    return this.#clock.now().toISOString()
+    return this.#ports.clock.now().toISOString()
   }
+}
+
+type Given = {
+  behavior: "allow" | "deny"
+  by: string
+  message: string
+  updatedInput: Record<string, unknown> | null
+  remember: boolean
 }
 
 const beingRestarted: Failure = {

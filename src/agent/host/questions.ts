@@ -4,7 +4,7 @@ import type { QuestionAsked } from "../port.ts"
 
 export type Answered = { behavior: string; by: string; at: string }
 
-type Open = {
+export type Open = {
   question: Question
   /** How the agent's program calls it; null when that is gone, and may ask it again. */
   requestId: string | null

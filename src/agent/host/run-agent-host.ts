@@ -4,11 +4,13 @@ import { parseEnv } from "node:util"
 import { messageOf } from "../../lib/errno.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
 import { type HostStart, hostVersion, type StampedOrder } from "../../protocol/agent-orders.ts"
+import { withRealDirectories } from "../../service/os/real-directories.ts"
 import { Reaper } from "../../service/os/reaper.ts"
 import { executionMarker } from "../../service/os/trees/forest.ts"
 import { ClaudeAgent, type Surroundings } from "../claude/claude-agent.ts"
 import { isFields, textOf } from "../claude/fields.ts"
 import type { Agent } from "../port.ts"
+import { Approvals } from "./approvals.ts"
 import { EventLog } from "./event-log.ts"
 import { systemHostClock as clock } from "./host-clock.ts"
 import { endDescendants } from "./leftovers.ts"
@@ -50,11 +52,13 @@ export async function runAgentHost(): Promise<number> {
     const begun = new Session(start, {
       agent,
       clock,
+      approvals: new Approvals(clock, withRealDirectories(start.approval), process.cwd()),
       record: new Recorder(log, () => begun.status()),
       statusChanged: (isUrgent) => channel.changed(isUrgent),
       answered: (ack, failure) => {
         channel.send({ ack, written: log.writtenBytes, ...(failure && { failure }) })
       },
+      decided: (decided) => channel.send({ decided }),
       endLeftovers: () => endDescendants(() => false),
       ended: ({ cause, message, exitCode }) => {
         channel.flush()

@@ -1,15 +1,25 @@
 import type { HostStart } from "../../protocol/agent-orders.ts"
-import type { AgentSignal } from "../port.ts"
+import type { AgentProcess, AgentSignal } from "../port.ts"
 import type { Doing } from "./activity.ts"
 import { Budgets, type BudgetUse } from "./budgets.ts"
 import { HoldUp } from "./hold-up.ts"
-import type { HostClock } from "./host-clock.ts"
 import { Identity } from "./identity.ts"
 import { Liveliness } from "./liveliness.ts"
 import { Meter } from "./meter.ts"
 import { QuestionDesk } from "./question-desk.ts"
 import { RecordedTurns } from "./recorded-turns.ts"
 import type { Recorder } from "./recorder.ts"
+import type { SessionPorts } from "./session-ports.ts"
+
+type PartsPorts = "clock" | "record" | "approvals" | "decided"
+
+type SessionCalls = {
+  /** Every now and then, and when something has changed by itself. */
+  look(): void
+  /** A turn is to be gone on with. */
+  goOn(): void
+  process(): AgentProcess | null
+}
 
 /** What a session knows, each part of it by itself. */
 export class SessionParts {
@@ -24,15 +34,23 @@ export class SessionParts {
 
   constructor(
     start: HostStart,
-    clock: HostClock,
-    record: Recorder,
-    /** `look` comes every now and then, `goOn` when a turn is to be gone on with. */
-    calls: { look(): void; goOn(): void },
+    { clock, record, approvals, decided }: Pick<SessionPorts, PartsPorts>,
+    calls: SessionCalls,
   ) {
     this.#record = record
     this.turns = new RecordedTurns(clock, record, () => this.meter.usage())
     this.budgets = new Budgets(start.spec, this.meter)
-    this.desk = new QuestionDesk(clock, record)
+    this.desk = new QuestionDesk({
+      clock,
+      record,
+      approvals,
+      decided,
+      process: () => calls.process(),
+      changed: () => {
+        this.liveliness.heard()
+        calls.look()
+      },
+    })
     this.identity = new Identity(start, record)
     this.liveliness = new Liveliness(clock, () => calls.look())
     this.holdUp = new HoldUp(start.executionId, clock, {

@@ -1,27 +1,12 @@
 import type { AgentStatus, TurnOutcome } from "../../execution/agent.ts"
-import type { StopCause } from "../../execution/state.ts"
 import type { HostStart, StampedOrder } from "../../protocol/agent-orders.ts"
 import type { Failure } from "../../protocol/failure.ts"
-import type { Agent, AgentSignal, TurnEnd } from "../port.ts"
+import type { AgentSignal, TurnEnd } from "../port.ts"
 import type { BudgetUse } from "./budgets.ts"
-import type { HostClock } from "./host-clock.ts"
 import { Program } from "./program.ts"
-import type { Recorder } from "./recorder.ts"
 import { SessionParts } from "./session-parts.ts"
+import type { SessionPorts } from "./session-ports.ts"
 import { type Ending, sessionStatus } from "./session-status.ts"
-
-export type SessionPorts = {
-  agent: Agent
-  clock: HostClock
-  record: Recorder
-  /** The status has changed, and should be told before long; at once where it is urgent. */
-  statusChanged(isUrgent: boolean): void
-  /** An order was carried out, or refused. */
-  answered(orderId: string, failure?: Failure): void
-  endLeftovers(): Promise<number>
-  /** It is over: nothing comes after this. */
-  ended(ending: { cause: StopCause | null; message: string; exitCode: number }): void
-}
 
 /** How long a turn may go on after it was interrupted. */
 const interruptMs = 15_000
@@ -49,13 +34,15 @@ export class Session {
     this.#start = start
     this.#ports = ports
     const { clock, record } = ports
-    this.#parts = new SessionParts(start, clock, record, {
+    this.#parts = new SessionParts(start, ports, {
       look: () => this.#changed(),
       goOn: () => this.#continue(),
+      process: () => this.#program.process,
     })
     this.#program = new Program(ports.agent, clock, () => ports.endLeftovers(), {
       message: (json) => record.addMessage(json),
       messagePart: ({ text, part, isLast }) => record.add("message", { part, last: isLast, text }),
+      mustAsk: ports.approvals.mustAsk,
       heard: () => this.#parts.liveliness.heard(),
       signal: (signal) => {
         this.#note(signal)
@@ -122,7 +109,7 @@ export class Session {
   }
 
   #answer(order: Order<"answer">): void {
-    const refused = this.#parts.desk.answer(order, this.#program.process)
+    const refused = this.#parts.desk.answer(order)
     this.#parts.liveliness.heard()
     this.#changed(true) // whoever has answered must not find the question open after that
     this.#ports.answered(order.id, refused ?? undefined)

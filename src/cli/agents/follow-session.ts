@@ -50,11 +50,17 @@ async function tell(
 ): Promise<number | null> {
   switch (said.event) {
     case "question": {
+      if (said.decided_by !== undefined) return null
       const what = said.tool === null ? "asks something" : `wants to use ${said.tool}`
       const answer = `cc-executor agent answer ${shortId(id)} ${said.question_id} allow`
       await context.stderr.write(
         `It ${what}. See \`cc-executor inbox\`; \`${answer}\` allows it.\n`,
       )
+      return null
+    }
+    case "answer": {
+      if (said.behavior !== "deny" || said.rule === undefined) return null
+      await context.stderr.write(`${said.message ?? `Denied by rule ${said.rule}.`}\n`)
       return null
     }
     case "problem":

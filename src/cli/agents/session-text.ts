@@ -45,9 +45,16 @@ export function questionText(question: OpenQuestion): string {
   return [
     `${id} ${question_id}: ${what}${about}, asked at ${question.asked_at}`,
     `  ${inputText(question)}`,
+    ...deadlineLines(question),
     `  cc-executor agent answer ${id} ${question_id} allow | deny`,
     "",
   ].join("\n")
+}
+
+function deadlineLines({ answer_by, answer_then, rule }: Question): string[] {
+  if (answer_by === undefined) return []
+  const done = answer_then === "allow" ? "Allowed" : "Denied"
+  return [`  ${done} at ${answer_by} by rule ${rule ?? "?"}, unless somebody answers before.`]
 }
 
 function inputText({ input, input_bytes }: Question): string {

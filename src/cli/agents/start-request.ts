@@ -7,6 +7,7 @@ import type { Context } from "../context.ts"
 import { explicitEnvironment } from "../executions/run-request.ts"
 import { UsageFailure } from "../failure.ts"
 import { countOption, durationOption, sizeOption } from "../time.ts"
+import { approvalOption } from "./approval-option.ts"
 
 export const claudeOptions = {
   detach: flag("start the session, print its id, and return", { short: "d" }),
@@ -20,6 +21,7 @@ export const claudeOptions = {
   "permission-mode": option("MODE", "what it may do without asking", {
     choices: PermissionMode.options,
   }),
+  approval: option("FILE", "rules that answer its questions: see docs/agents.md"),
   "max-turns": option("N", "end the session after so many answers of the model"),
   "max-cost": option("USD", "end the session when it has cost this much"),
   "max-tokens": option("N", "end the session after so many tokens of any kind"),
@@ -63,6 +65,7 @@ export function startRequest(
   if (values.model !== undefined) request.model = values.model
   const mode = PermissionMode.options.find((known) => known === values["permission-mode"])
   if (mode !== undefined) request.permission_mode = mode
+  if (values.approval !== undefined) request.approval = approvalOption(context, values.approval)
   const turns = values["max-turns"]
   if (turns !== undefined) request.max_turns = countOption("--max-turns", turns)
   const cost = values["max-cost"]

@@ -57,6 +57,11 @@ function whatText(entry: AuditEntry): string {
       return attemptText(entry)
     case "execution-ended":
       return `${shortId(entry.execution_id)} ended: ${endText(entry.what)}`
+    case "question-decided": {
+      const { question_id, by, rule, tool } = entry.what
+      const how = by === "deadline" ? `rule ${rule}, after nobody had answered` : `rule ${rule}`
+      return `${shortId(entry.execution_id)} ${question_id} ${tool}: by ${how}`
+    }
     case "service-started": {
       const { version, listen, policy, lost } = entry.what
       const left = lost === 0 ? "" : `, ${lost} lost`

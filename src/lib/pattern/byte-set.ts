@@ -38,3 +38,4 @@ export function inBothCases(set: ByteSet): ByteSet {
 export const digits: ByteSet = bytesOf([48, 57])
 export const wordBytes: ByteSet = bytesOf([48, 57], [65, 90], [95, 95], [97, 122])
 export const spaces: ByteSet = bytesOf([9, 13], [32, 32])
+export const anyByte: ByteSet = bytesOf([0, 255])

@@ -82,7 +82,7 @@ export class LineScan {
 }
 
 export function compileLinePattern(text: string): Result<LinePattern, string> {
-  const tree = parsePattern(text, { hasAnchors: true })
+  const tree = parsePattern(text, "line")
   if (!tree.ok) return tree
   if (matchesNothing(tree.value)) {
     return fail("it matches the empty text, and so every line: make a part of it required")

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../result.ts"
 import { lineEnd } from "../vector/line-ends.ts"
-import { oneByte, without } from "./byte-set.ts"
-import { PatternText, WrongPattern } from "./pattern-text.ts"
+import { anyByte, oneByte, without } from "./byte-set.ts"
+import { type PatternScope, PatternText, WrongPattern } from "./pattern-text.ts"
 import type { PatternTree } from "./pattern-tree.ts"
 import { readClass, readEscape } from "./read-bytes.ts"
 
@@ -12,9 +12,9 @@ const mostRepeated = 10_000
 /** Reads a pattern; what is wrong with one is said with the place, and what to write instead. */
 export function parsePattern(
   text: string,
-  { hasAnchors = false } = {},
+  scope: PatternScope = "anywhere",
 ): Result<PatternTree, string> {
-  const source = new PatternText(text, hasAnchors)
+  const source = new PatternText(text, scope)
   if (source.length > mostCharacters) {
     return fail(`it has ${source.length} characters; the maximum is ${mostCharacters}`)
   }
@@ -50,9 +50,14 @@ function readAtom(source: PatternText, depth: number): PatternTree {
   if (next === "[") return { kind: "byte", set: readClass(source) }
   if (next === "\\") return { kind: "byte", set: source.cased(readEscape(source)) }
   if (next === "^" || next === "$") {
-    if (source.hasAnchors) {
+    if (source.scope === "line") {
       source.take(next)
       return { kind: "byte", set: oneByte(lineEnd) }
+    }
+    if (source.scope === "whole") {
+      throw source.problem(
+        `the whole text must match anyway: leave out \`${next}\`, or write \\${next} for itself`,
+      )
     }
     throw source.problem(
       `\`${next}\` is not an anchor here, since a match may be anywhere: write \\${next}`,
@@ -64,7 +69,10 @@ function readAtom(source: PatternText, depth: number): PatternTree {
     )
   }
   source.take(next)
-  if (next === ".") return { kind: "byte", set: without(oneByte(lineEnd)) }
+  if (next === ".") {
+    const isAnyByte = source.scope === "whole"
+    return { kind: "byte", set: isAnyByte ? anyByte : without(oneByte(lineEnd)) }
+  }
   return literal(source, next)
 }
 

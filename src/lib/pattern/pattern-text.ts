@@ -3,16 +3,21 @@ import { type ByteSet, inBothCases } from "./byte-set.ts"
 /** Thrown inside the reading of a pattern only, where every step may find it wrong. */
 export class WrongPattern extends Error {}
 
+/**
+ * What a pattern is held against: a match may be anywhere in a stream; or in one line, where `^`
+ * and `$` are its ends; or it is the whole text, line ends included.
+ */
+export type PatternScope = "anywhere" | "line" | "whole"
+
 export class PatternText {
   readonly #text: string
   readonly #isCaseless: boolean
-  /** Whether `^` and `$` stand for the ends of lines; else there are none to stand for. */
-  readonly hasAnchors: boolean
+  readonly scope: PatternScope
   #at = 0
 
-  constructor(text: string, hasAnchors: boolean) {
+  constructor(text: string, scope: PatternScope) {
     this.#text = text
-    this.hasAnchors = hasAnchors
+    this.scope = scope
     this.#isCaseless = this.take("(?i)")
   }
 

@@ -1,3 +1,4 @@
+import type { AgentSpec } from "../../execution/agent.ts"
 import type { Redacted } from "../../execution/record.ts"
 import type { ExecutionSpec } from "../../execution/spec.ts"
 import type { Redaction } from "./ports.ts"
@@ -26,10 +27,28 @@ export function redactSpec(
     cwd: redact(spec.cwd),
     envNames: spec.envNames.map(redact),
     labels: Object.fromEntries(labels),
+    ...(spec.agent === undefined ? {} : { agent: redactAgent(spec.agent, redact) }),
   }
   // The command line and argv say the same thing twice.
   const inCommand = Math.max(argv.count, command?.count ?? 0)
   return { spec: recorded, redacted: { stdout: 0, stderr: 0, spec: count + inCommand } }
+}
+
+function redactAgent(agent: AgentSpec, redact: (text: string) => string): AgentSpec {
+  if (agent.approval === undefined) return agent
+  const approval = agent.approval.map(({ input, message, ...rule }) => ({
+    ...rule,
+    ...(message === undefined ? {} : { message: redact(message) }),
+    ...(input === undefined ? {} : { input: redactValues(input, redact) }),
+  }))
+  return { ...agent, approval }
+}
+
+function redactValues(
+  values: Record<string, string>,
+  redact: (text: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, text]) => [name, redact(text)]))
 }
 
 const quoted = /"(?:[^"\\]|\\.)*"/g

@@ -1,3 +1,4 @@
+import { Approvals } from "../../../src/agent/host/approvals.ts"
 import { EventLog } from "../../../src/agent/host/event-log.ts"
 import { Recorder } from "../../../src/agent/host/recorder.ts"
 import { Session } from "../../../src/agent/host/session.ts"
@@ -10,6 +11,8 @@ import type {
   AnswerToAgent,
 } from "../../../src/agent/port.ts"
 import type { AgentSpec } from "../../../src/execution/agent.ts"
+import type { OwnedRule } from "../../../src/execution/judge-question.ts"
+import type { RuleDecision } from "../../../src/protocol/agent-host.ts"
 import type { AgentOrder } from "../../../src/protocol/agent-orders.ts"
 import type { Failure } from "../../../src/protocol/failure.ts"
 import { ManualClock } from "../../support/manual-clock.ts"
@@ -97,12 +100,17 @@ export class StagedSession implements Agent {
   readonly processes: ScriptedProcess[] = []
   readonly events: Event[] = []
   readonly answers: { id: string; failure: Failure | undefined }[] = []
+  readonly decisions: RuleDecision[] = []
   readonly session: Session
   endedWith: { cause: string | null; exitCode: number } | null = null
   leftovers = 0
   #orders = 0
 
-  constructor(more: Partial<AgentSpec> = {}, prompt: string | null = null) {
+  constructor(
+    more: Partial<AgentSpec> = {},
+    prompt: string | null = null,
+    approval: readonly OwnedRule[] = [],
+  ) {
     const log = new EventLog(
       (bytes) => void this.events.push(JSON.parse(Buffer.from(bytes).toString("utf8"))),
       () => this.clock.now(),
@@ -110,13 +118,15 @@ export class StagedSession implements Agent {
     const first = prompt === null ? null : { turnId: "first", content: prompt }
     const start = { argv: ["claude"], argv0: null, cwd: "/", executionId: "aaaa" }
     this.session = new Session(
-      { ...start, first, spec: { ...spec, ...more } },
+      { ...start, approval: [], first, spec: { ...spec, ...more } },
       {
         agent: this,
         clock: this.clock,
+        approvals: new Approvals(this.clock, approval, "/srv/work"),
         record: new Recorder(log, () => this.session.status()),
         statusChanged: () => undefined,
         answered: (id, failure) => void this.answers.push({ id, failure }),
+        decided: (decision) => void this.decisions.push(decision),
         endLeftovers: async () => this.leftovers,
         ended: ({ cause, exitCode }) => {
           this.endedWith = { cause, exitCode }

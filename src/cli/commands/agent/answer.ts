@@ -1,5 +1,4 @@
-import { z } from "zod"
-import { tryParseJson } from "../../../lib/parse-json.ts"
+import { inputOption } from "../../agents/input-option.ts"
 import { flag, option } from "../../arguments.ts"
 import { command } from "../../command.ts"
 import { addressOptions } from "../../connect/address.ts"
@@ -39,11 +38,3 @@ whoever comes later is told whose it was.`,
     return 0
   },
 })
-
-const Input = z.record(z.string(), z.unknown())
-
-function inputOption(text: string): Record<string, unknown> {
-  const input = Input.safeParse(tryParseJson(text))
-  if (input.success) return input.data
-  throw new UsageFailure(`--input: not a JSON object: ${text.slice(0, 100)}`)
-}

@@ -3,7 +3,7 @@ import type { StopCause } from "../../../execution/state.ts"
 import { tryParseJson } from "../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { SerialQueue } from "../../../lib/serial-queue.ts"
-import { HostMessage } from "../../../protocol/agent-host.ts"
+import { HostMessage, type RuleDecision } from "../../../protocol/agent-host.ts"
 import { type AgentOrder, hostVersion, mostStatusBytes } from "../../../protocol/agent-orders.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { ChildOutput, Clock } from "../ports.ts"
@@ -19,6 +19,8 @@ type Pending = { answer: (done: Done) => void; done: Done | null; writtenBytes: 
 
 export type AgentChannelEvents = {
   status(status: AgentStatus): void
+  /** A rule has answered a question of the agent. */
+  decided(decision: RuleDecision): void
   /** The session ends by itself; null for no cause but that somebody wanted it. */
   ending(cause: StopCause | null): void
   /** What came on the descriptor is not what a host says. */
@@ -127,6 +129,7 @@ export class AgentChannel {
     }
     const said = message.data
     if ("status" in said) this.#events.status(said.status)
+    else if ("decided" in said) this.#events.decided(said.decided)
     else if ("end" in said) this.#events.ending(said.end.cause)
     else {
       const pending = this.#pending.get(said.ack)

@@ -12,7 +12,7 @@ import { isNewsworthy } from "./newsworthy.ts"
 /** What follows from what the host of an agent tells about its session. */
 export function agentEvents(
   execution: { readonly record: ExecutionRecord; readonly steering: Steering },
-  ports: Pick<SupervisionPorts, "journal" | "agentChanged" | "odd">,
+  ports: Pick<SupervisionPorts, "journal" | "agentChanged" | "ruleDecided" | "odd">,
   keep: (status: AgentStatus) => void,
 ): AgentChannelEvents {
   return {
@@ -23,6 +23,7 @@ export function agentEvents(
       if (isNewsworthy(before, status)) ports.journal(null, execution.record)
       ports.agentChanged(execution.record)
     },
+    decided: (decision) => ports.ruleDecided(execution.record, decision),
     ending(cause) {
       if (cause !== null) void execution.steering.stop(cause)
     },

@@ -1,4 +1,6 @@
 import type { AgentSpec } from "../../../execution/agent.ts"
+import type { ApprovalRule } from "../../../execution/approval-rule.ts"
+import { ownedRules } from "../../../execution/judge-question.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { HostStart } from "../../../protocol/agent-orders.ts"
 import type { Plan } from "../starting/plan.ts"
@@ -27,6 +29,7 @@ export function agentStartOf(options: AgentOptions, newId: () => string): AgentS
       onLimit: options.on_limit,
       restart: options.restart,
       envFile: options.env_file ?? null,
+      ...(options.approval === undefined ? {} : { approval: options.approval }),
     },
     first: prompt === undefined ? null : { turnId: options.turn_id ?? null, content: prompt },
   }
@@ -50,6 +53,7 @@ export function hostPlan(
   plan: Plan,
   { spec, first }: AgentStart,
   ownProgram: readonly string[],
+  approval: readonly ApprovalRule[],
 ): HostPlan {
   const { argv, argv0 } = plan.launch
   const { cwd } = plan.spec
@@ -61,6 +65,6 @@ export function hostPlan(
       argv0: null,
       isAgentHost: true,
     },
-    host: { argv, argv0, cwd, spec, first },
+    host: { argv, argv0, cwd, spec, first, approval: ownedRules(approval, spec.approval) },
   }
 }

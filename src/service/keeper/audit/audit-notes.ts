@@ -1,5 +1,6 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { ExecutionSpec } from "../../../execution/spec.ts"
+import type { RuleDecision } from "../../../protocol/agent-host.ts"
 import type { ClientOrder } from "../../../protocol/agent-orders.ts"
 import type { Attempt, AuditNote, CommandFacts } from "../../../protocol/audit-entry.ts"
 import { couldNotStart } from "../../../protocol/audit-message.ts"
@@ -14,6 +15,15 @@ export function endNotes({ id: execution_id, principal, state }: ExecutionRecord
   const { outcome: own } = state
   const what = own.kind === "failed-to-start" ? { ...own, message: couldNotStart(own.errno) } : own
   return [{ event: "execution-ended", principal, execution_id, outcome: "happened", what }]
+}
+
+/** What a rule has decided, for whom; not what it was about, which stands in the transcript. */
+export function decisionNote(
+  { id: execution_id, principal }: ExecutionRecord,
+  { behavior, ...what }: RuleDecision,
+): AuditNote {
+  const outcome = behavior === "allow" ? "allowed" : "refused"
+  return { event: "question-decided", principal, execution_id, outcome, what }
 }
 
 export function startNote(

@@ -3,6 +3,7 @@ import type { ExecutionRecord } from "../../../execution/record.ts"
 import { Deduplicator } from "../../../lib/deduplicator.ts"
 import { fail, type Result } from "../../../lib/result.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
+import type { RuleDecision } from "../../../protocol/agent-host.ts"
 import type { Attempt, Origin, RefusedAttempt } from "../../../protocol/audit-entry.ts"
 import { auditMessage } from "../../../protocol/audit-message.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
@@ -12,7 +13,7 @@ import type { ControlResult, InputResult } from "../../../protocol/methods.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Audit, Clock, Redaction } from "../ports.ts"
 import { redactMessage } from "../redact.ts"
-import { endNotes, factsOfRequest, factsOfSpec, orderFacts } from "./audit-notes.ts"
+import { decisionNote, endNotes, factsOfRequest, factsOfSpec, orderFacts } from "./audit-notes.ts"
 
 type Asked = Pick<Attempt, "method" | "execution_id" | "what">
 
@@ -134,6 +135,10 @@ export class AuditedKeeper {
   ended(record: ExecutionRecord): void {
     this.#tellInputs(record.id)
     for (const note of endNotes(record)) this.#audit.note(note)
+  }
+
+  ruleDecided(record: ExecutionRecord, decision: RuleDecision): void {
+    this.#audit.note(decisionNote(record, decision))
   }
 
   /** What was only counted of inputs is told now: the next program counts anew. */

@@ -9,6 +9,7 @@ import { ExecuteParams } from "../../../protocol/execute.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { ParamsOf } from "../../../protocol/methods.ts"
 import { readTlsMaterial } from "../../gateway/listen/tls-material.ts"
+import type { LaunchRules } from "../starting/allowed-launch.ts"
 import { type Plan, planExecution } from "../starting/plan.ts"
 import { type ReadRules, readRules, type Surroundings } from "./policy-in-force.ts"
 import { redactionOf, requestDefaults, tlsFiles } from "./settings.ts"
@@ -38,6 +39,15 @@ export function checkPolicy(
     },
     warnings,
   })
+}
+
+/** By which a service with this configuration would answer agents' questions. */
+export function approvalRules(
+  config: Config,
+  around: Surroundings,
+): Result<LaunchRules["approval"], string> {
+  const read = readRules(config, around)
+  return read.ok ? ok(read.value.rules.approval) : read
 }
 
 function planned(

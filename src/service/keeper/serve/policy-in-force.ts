@@ -4,7 +4,7 @@ import type { Config } from "../../../config/config.ts"
 import { type PolicyFile, readPolicyFile } from "../../../config/policy-file.ts"
 import { type ArgumentRule, anyArguments, matchesName } from "../../../execution/argument-rule.ts"
 import { isBaseVariable } from "../../../execution/loader-variables.ts"
-import type { AllowedProgram, AllowList, Policy } from "../../../execution/policy.ts"
+import type { AllowedProgram, AllowList } from "../../../execution/policy.ts"
 import { findRunAs, type RunAs } from "../../../execution/run-as.ts"
 import { errnoOf } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
@@ -26,13 +26,14 @@ export function readRules(config: Config, around: Surroundings): Result<ReadRule
   const shell = config.shell ?? (existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh")
   const base = { shell, cwd: startingDirectory(around.cwd, user.value, programs), user: user.value }
   const own = childEnvironment(around.env, user.value)
-  if (config.allowedCommands === null && config.policyFile === null) {
-    const rules: LaunchRules = { ...base, policy: { kind: "everything" }, baseEnv: own }
-    return ok({ rules, programs, warnings: [] })
-  }
   const read = config.policyFile === null ? ok(noFile) : loadFile(config.policyFile, user.value)
   if (!read.ok) return read
   const { file, warnings } = read.value
+  const { approval = [] } = file
+  if (config.allowedCommands === null && namesNoCommands(config, file)) {
+    const rules = { ...base, policy: { kind: "everything" } as const, baseEnv: own, approval }
+    return ok({ rules, programs, warnings })
+  }
   const commands = allowedCommands(config, file)
   if (!commands.ok) return commands
   const baseEnv = strictEnvironment(own, file.inherit ?? [])
@@ -41,13 +42,13 @@ export function readRules(config: Config, around: Surroundings): Result<ReadRule
   const missing = policy.value.programs.flatMap(({ name, files }) =>
     typeof files === "string" ? [`${name} is allowed but refused for now: ${files}.`] : [],
   )
-  const rules = { ...base, policy: policy.value, baseEnv }
+  const rules = { ...base, policy: policy.value, baseEnv, approval }
   return ok({ rules, programs, warnings: [...warnings, ...missing] })
 }
 
-export function policyKindOf(config: Config): Policy["kind"] {
-  const isOpen = config.allowedCommands === null && config.policyFile === null
-  return isOpen ? "everything" : "allow-list"
+/** Without a file, or with one that is about agents' questions alone. */
+function namesNoCommands({ policyFile }: Config, { approval, ...others }: PolicyFile): boolean {
+  return policyFile === null || (approval !== undefined && Object.keys(others).length === 0)
 }
 
 function runAsOf({ runAs }: Config): Result<RunAs | null, string> {

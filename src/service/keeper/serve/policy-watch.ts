@@ -27,7 +27,7 @@ export function watchPolicy(config: Config, options: Options): Result<PolicyWatc
   const again = () => void doneUnlessShort(log, "the policy is reloaded", reload)
   const reload = () => {
     const next = readSafe(config, options)
-    const why = next.ok ? userChange(current.rules.user, next.value.rules.user) : next.failure
+    const why = next.ok ? neededRestart(current.rules, next.value.rules) : next.failure
     if (!next.ok || why !== null) {
       log.error({ why }, "policy not reloaded: the old one stays in force")
       return
@@ -35,7 +35,7 @@ export function watchPolicy(config: Config, options: Options): Result<PolicyWatc
     current = next.value
     log.info({ warnings: current.warnings }, "policy reloaded")
   }
-  if (current.rules.policy.kind === "allow-list") process.on("SIGHUP", again)
+  if (config.policyFile !== null || config.allowedCommands !== null) process.on("SIGHUP", again)
   return ok({
     rules: () => current.rules,
     programs: current.programs,
@@ -54,6 +54,14 @@ function readSafe(config: Config, options: Options): Result<ReadRules, string> {
   if (!read.ok) return read
   const exposed = exposedTo(read.value, config.stateDir, options.self)
   return exposed === null ? read : fail(exposed)
+}
+
+/** Why only a new service could go by these rules; null where this one can. */
+function neededRestart(before: LaunchRules, now: LaunchRules): string | null {
+  if (before.policy.kind !== now.policy.kind) {
+    return "Whether there is a list of commands is another matter now: restart the service."
+  }
+  return userChange(before.user, now.user)
 }
 
 /** Files are judged, and limits chosen, for the user that children had at the start. */

@@ -96,7 +96,9 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   }
   const { mode: containment } = machine.containment
   const { startedAt } = record
-  const facts = { version: options.version, startedAt, containment: machine.containment }
+  const policy = record.policy.rules().policy.kind
+  const { version } = options
+  const facts = { version, startedAt, containment: machine.containment, policy }
   const report = keeperReport({
     keeper,
     metrics,
@@ -168,9 +170,8 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   stack.use(every(surveyMs, log, () => keeper.startQueued()))
   stack.use(every(surveyMs, log, surveyOf(machine.forest, remember, remembered)))
   doneUnlessShort(log, "the first housekeeping", runHousekeeping)
-  const policy = record.policy.rules().policy.kind
   const beginning = { containment, lost: lost.length }
-  const started = { ...beginning, version: options.version, policy }
+  const started = { ...beginning, version, policy }
   const note = { ...started, ...handedOverBy(handover, receivedHandover) }
   audit.note(startNote(note, { hosts: config.hosts, port }))
   log.info({ ...beginning, stateDir: state.path, port }, "service ready")
@@ -245,6 +246,7 @@ function runKeeper(
       retryingJournal,
       metrics,
       ended: (ended) => audited.ended(ended),
+      ruleDecided: (decided, decision) => audited.ruleDecided(decided, decision),
       reportGarbage: garbage.reportGarbage,
       bytesPerExecution: executionBytes[containment.mode],
     }),

@@ -18,12 +18,11 @@ import type { RetentionSettings } from "../housekeeping/retention.ts"
 import type { KeeperSettings } from "../keeper-ports.ts"
 import type { LaunchRules } from "../starting/allowed-launch.ts"
 import { unenforceable, whatItNeeds } from "../starting/planned-limits.ts"
-import { policyKindOf } from "./policy-in-force.ts"
 
 /** From SIGKILL to calling what is left a survivor. */
 const killLimitMs = 5000
 
-type ServiceSurroundings = Pick<GatewaySettings, "version" | "startedAt"> & {
+type ServiceSurroundings = Pick<GatewaySettings, "version" | "startedAt" | "policy"> & {
   containment: Pick<Containment, "mode" | "why" | "holders">
 }
 
@@ -141,7 +140,7 @@ export function gatewaySettings(
     limitsHeldBy: options.containment.holders,
     neededOpenFiles: descriptorsFor(config.maxExecutions),
     access: {
-      trustsLoopback: trustsLoopback(config),
+      trustsLoopback: trustsLoopback(config, options.policy),
       ownUid: process.getuid?.() ?? 0,
       acceptedTokens: acceptedTokensOf(config),
       allowedHosts: config.allowedHosts ?? [],
@@ -155,7 +154,7 @@ export function gatewaySettings(
     streamTimeoutMs: config.streamTimeoutMs,
     maxMessageBytes: config.maxMessageBytes,
     logLevel: config.logLevel,
-    policy: policyKindOf(config),
+    policy: options.policy,
     runAs: config.runAs,
     preloadMcp: config.preloadMcp,
   }
@@ -184,8 +183,8 @@ export function tlsFiles(config: Config): GatewaySettings["listen"]["tls"] {
 }
 
 /** What runs under an allow-list as this very user could come back by the port, as its owner. */
-function trustsLoopback(config: Config): boolean {
-  const couldComeBack = policyKindOf(config) === "allow-list" && config.runAs === null
+function trustsLoopback(config: Config, policy: GatewaySettings["policy"]): boolean {
+  const couldComeBack = policy === "allow-list" && config.runAs === null
   return !couldComeBack && !config.requireToken
 }
 

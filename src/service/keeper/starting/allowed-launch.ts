@@ -1,4 +1,5 @@
 import { basename, resolve } from "node:path"
+import type { ApprovalRule } from "../../../execution/approval-rule.ts"
 import { refusedVariable } from "../../../execution/loader-variables.ts"
 import { type AllowList, isWithin, judgeProgram, type Policy } from "../../../execution/policy.ts"
 import type { RunAs } from "../../../execution/run-as.ts"
@@ -18,10 +19,21 @@ export type LaunchRules = {
   cwd: string
   /** Whom children run as; null is the service's own user. */
   user: RunAs | null
+  /** What is decided about agents' questions without a person. */
+  approval: readonly ApprovalRule[]
 }
 
 /** Which rule refused a request: part of the refusal, for whoever has to explain it. */
-type Rule = "arguments" | "line" | "name" | "size" | "variable" | "directory" | "program" | "shell"
+type Rule =
+  | "arguments"
+  | "line"
+  | "name"
+  | "size"
+  | "variable"
+  | "directory"
+  | "program"
+  | "shell"
+  | "approval"
 
 export function denied(rule: Rule, why: string): Result<never, Failure> {
   return fail(failure("SECURITY_DENIED", `Refused: ${why}.`, { rule }))

@@ -37,9 +37,13 @@ export class Planner {
       return denied("variable", "an env_file cannot be used where an allow-list is in force")
     }
     if (agent === null) return ok({ ...plan.value, host: null })
+    const denies = settings.approval.some(({ decide }) => decide === "deny")
+    if (denies && plan.value.launch.argv.includes("--bare")) {
+      return denied("approval", "with --bare, the service's approval rules could not deny anything")
+    }
     const { env } = plan.value.launch
     const isOpen = sessionOpenOutside(agent, (id) => this.#ports.processWithSession(env, id))
     if (isOpen !== null) return fail(isOpen)
-    return ok(hostPlan(plan.value, agent, this.#ports.ownProgram()))
+    return ok(hostPlan(plan.value, agent, this.#ports.ownProgram(), settings.approval))
   }
 }

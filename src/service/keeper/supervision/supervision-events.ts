@@ -1,6 +1,7 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { ExecutionEvent } from "../../../execution/state.ts"
 import type { Log } from "../../../lib/log.ts"
+import type { RuleDecision } from "../../../protocol/agent-host.ts"
 import type { GatewayUpdates } from "../gateway-link/gateway-updates.ts"
 import type { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import type { RetryingJournal } from "./retrying-journal.ts"
@@ -13,11 +14,12 @@ export function supervisionEvents(options: {
   metrics: KeeperMetrics
   /** Its end is in the journal, and nobody was told yet. */
   ended: (record: ExecutionRecord) => void
+  ruleDecided: (record: ExecutionRecord, decision: RuleDecision) => void
   reportGarbage: (bytes: number) => void
   bytesPerExecution: number
 }) {
-  const { log, updates, retryingJournal, metrics, ended, reportGarbage, bytesPerExecution } =
-    options
+  const { log, updates, retryingJournal, metrics, ended, ruleDecided } = options
+  const { reportGarbage, bytesPerExecution } = options
   return {
     journal(event: ExecutionEvent | null, record: ExecutionRecord) {
       if (event?.kind === "started") metrics.began(record.id)
@@ -45,6 +47,7 @@ export function supervisionEvents(options: {
     broke: (record: ExecutionRecord, error: unknown) =>
       log.error({ executionId: record.id, err: error }, "supervision failed"),
     agentChanged: (record: ExecutionRecord) => updates.changed(record),
+    ruleDecided,
     odd: (record: ExecutionRecord, why: string) =>
       log.warn({ executionId: record.id, why }, "an agent's host said something odd"),
   }

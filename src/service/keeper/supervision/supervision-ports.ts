@@ -1,5 +1,6 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { ExecutionEvent } from "../../../execution/state.ts"
+import type { RuleDecision } from "../../../protocol/agent-host.ts"
 import type { Clock, Redaction, Spawner, TranscriptStore } from "../ports.ts"
 
 export type SupervisionSettings = {
@@ -26,6 +27,8 @@ export type SupervisionPorts = {
   broke(record: ExecutionRecord, error: unknown): void
   /** Its agent's status is another one; its state is the same. */
   agentChanged(record: ExecutionRecord): void
+  /** A rule has answered a question of its agent. */
+  ruleDecided(record: ExecutionRecord, decision: RuleDecision): void
   /** The host of its agent said something that nobody understands. */
   odd(record: ExecutionRecord, why: string): void
 }
