@@ -233,25 +233,13 @@ describe.each(kinds)("%s", (kind) => {
 })
 
 const toolNames = [
-  "start",
-  "wait",
-  "output",
-  "run",
-  "list",
-  "input",
-  "pause",
-  "resume",
-  "cancel",
-  "signal",
-  "verify",
-  "receipt",
-  "agent_start",
-  "agent_wait",
-  "agent_answer",
-  "agent_send",
-  "agent_interrupt",
-  "agent_status",
+  ...words("start wait output run list input pause resume cancel signal verify receipt"),
+  ...words("agent_start agent_wait agent_answer agent_send agent_interrupt agent_status"),
 ]
+
+function words(text: string): string[] {
+  return text.split(" ")
+}
 
 const Schema = z.looseObject({
   type: z.literal("object"),
