@@ -39,6 +39,10 @@ const table = {
       summary: "list the questions of agents that wait for an answer",
       load: async () => (await import("./commands/inbox.ts")).inboxCommand,
     },
+    "agent attach": {
+      summary: "sit down in front of a session again",
+      load: async () => (await import("./commands/agent/attach.ts")).agentAttachCommand,
+    },
     "agent status": {
       summary: "show what a session does, what it asks, and what it has used",
       load: async () => (await import("./commands/agent/status.ts")).agentStatusCommand,

@@ -1,17 +1,6 @@
-import { tryParseJson } from "../lib/parse-json.ts"
-import { SessionEvent } from "../protocol/agent-event.ts"
-import type { GapNotice, MethodName, ParamsOf, ResultOf } from "../protocol/methods.ts"
+import type { MethodName, ParamsOf, ResultOf } from "../protocol/methods.ts"
 import type { RemoteExecution } from "./remote-execution.ts"
-
-/** What happens in a session, in order. */
-export type SessionNotice =
-  | { kind: "event"; event: SessionEvent; line: string }
-  /** A line of a kind that this program does not know yet. */
-  | { kind: "unknown"; line: string }
-  /** Events that are no longer kept, with the exact size; the line that is cut by it counts too. */
-  | ({ kind: "gap" } & GapNotice)
-  /** What the agent's program writes to standard error. */
-  | { kind: "stderr"; text: string }
+import { SessionLog, type SessionNotice } from "./session-log.ts"
 
 type Call = <Name extends MethodName>(
   method: Name,
@@ -34,18 +23,16 @@ export class AgentSession implements AsyncDisposable {
     return this.execution.id
   }
 
-  /** Ends with the session, or with `detach`; one consumer at a time. */
-  async *events(): AsyncGenerator<SessionNotice> {
-    const lines = new EventLines()
+  /**
+   * Ends with the session, or with `detach`; one consumer at a time. Whoever has read what comes
+   * before gives the log that was read with, which may end inside a line.
+   */
+  async *events(log = new SessionLog()): AsyncGenerator<SessionNotice> {
     for await (const said of this.execution.output()) {
-      if (said.kind === "gap") {
-        lines.cut()
-        yield said
-      } else if (said.kind === "output" && said.stream === "stderr") {
-        yield { kind: "stderr", text: said.text ?? "" }
-      } else if (said.kind === "output") {
-        for (const line of lines.add(said.text ?? "")) yield noticeOf(line)
-      }
+      if (said.kind === "output") yield* log.add(said.stream, said.text ?? "")
+      if (said.kind !== "gap") continue
+      log.cut()
+      yield said
     }
   }
 
@@ -83,35 +70,4 @@ export class AgentSession implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.detach()
   }
-}
-
-/** Puts lines together from pieces of text. */
-class EventLines {
-  #pieces: string[] = []
-  #isCut = false
-
-  add(text: string): string[] {
-    const [first = "", ...others] = text.split("\n")
-    const rest = others.pop()
-    if (rest === undefined) {
-      this.#pieces.push(first)
-      return []
-    }
-    const lines = [this.#pieces.join("") + first, ...others]
-    this.#pieces = [rest]
-    // The first line after a gap is the rest of one whose beginning is gone.
-    if (this.#isCut) lines.shift()
-    this.#isCut = false
-    return lines
-  }
-
-  cut(): void {
-    this.#pieces = []
-    this.#isCut = true
-  }
-}
-
-function noticeOf(line: string): SessionNotice {
-  const read = SessionEvent.safeParse(tryParseJson(line))
-  return read.success ? { kind: "event", event: read.data, line } : { kind: "unknown", line }
 }

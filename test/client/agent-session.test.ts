@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { AgentSession, type SessionNotice } from "../../src/client/agent-session.ts"
+import { AgentSession } from "../../src/client/agent-session.ts"
 import type { ExecutionEvent } from "../../src/client/output/execution-event.ts"
 import type { RemoteExecution } from "../../src/client/remote-execution.ts"
+import type { SessionNotice } from "../../src/client/session-log.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 const problem = (n: number, text: string) => ({ v: 1, n, at, event: "problem", problem: text })

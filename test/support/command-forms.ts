@@ -16,6 +16,7 @@ export const forms: Record<string, readonly Attempt[]> = {
   wait: [["ID"], ["--any", "ID"]],
   claude: [["-d", "do"], ["do"], []],
   inbox: [[], ["--json"]],
+  "agent attach": [["ID"]],
   "agent status": [["ID"], ["--json", "ID"]],
   "agent send": [["ID", "text"]],
   "agent answer": [
@@ -27,7 +28,7 @@ export const forms: Record<string, readonly Attempt[]> = {
   "agent end": [["ID"]],
   ps: [["-a"], ["-a", "--json"], ["-a", "-q"], ["--watch"], ["--watch", "--json"], ["-a", "-i"]],
   inspect: [["ID"], ["--json", "ID"], [names[0]]],
-  logs: [["ID"], ["-f", "-t", "ID"], []],
+  logs: [["ID"], ["-f", "-t", "ID"], ["--raw", "ID"], []],
   pause: [["ID"]],
   resume: [["ID"]],
   cancel: [["ID"], ["--all"]],

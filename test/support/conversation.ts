@@ -11,6 +11,8 @@ export type Conversation = {
   turns: number
   /** What it was told at first; a subagent is told something else than its agent. */
   first: string
+  /** What it was told last. */
+  latest: string
 }
 
 const Text = z.object({ type: z.literal("text"), text: z.string() })
@@ -53,6 +55,7 @@ export function readConversation({ tools, messages }: MessagesRequest): Conversa
     uses,
     turns: prompts.length,
     first: prompts[0] ?? "",
+    latest: prompts.at(-1) ?? "",
   }
 }
 

@@ -180,6 +180,7 @@ export function linesOf(id: string): Readonly<Record<string, readonly string[][]
     wait: [["wait", id]],
     claude: [["claude", "-d", "begin"]],
     inbox: [["inbox"]],
+    "agent attach": [["agent", "attach", id]],
     "agent status": [["agent", "status", id]],
     "agent send": [["agent", "send", id, "text"]],
     "agent answer": [["agent", "answer", id, "q1", "allow"]],

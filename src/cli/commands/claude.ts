@@ -2,6 +2,8 @@ import { onOneLine } from "../../lib/harmless-text.ts"
 import { followSession } from "../agents/follow-session.ts"
 import { readInput } from "../agents/read-input.ts"
 import { claudeOptions, startRequest } from "../agents/start-request.ts"
+import { canView } from "../agents/view/can-view.ts"
+import { NoticeOutput } from "../agents/view/notice-output.ts"
 import { command } from "../command.ts"
 import { reach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
@@ -11,22 +13,26 @@ export const claudeCommand = command({
   usage: ["claude [OPTIONS] [PROMPT…]", "claude [OPTIONS] < PROMPT"],
   about: `\
 Runs Claude Code as a session that goes on without this terminal: its questions wait for an answer
-from anywhere, a usage limit is waited out, a crash is recovered from. Prints the result of the
-prompt and exits with 0 if it succeeded; with -d prints the id and returns at once. \`agent\` and
-\`inbox\` steer a session. Ctrl-C leaves the session running and says how to come back.`,
+from anywhere, a usage limit is waited out, a crash is recovered from. On a terminal you see what
+it says and does, answer its questions with a key, and type what to do next; Ctrl-C interrupts the
+turn, a second one leaves. Elsewhere it prints the result of the prompt and exits with 0 if it
+succeeded. With -d it prints the id and returns; \`agent attach\` comes back to a session.`,
   options: claudeOptions,
   examples: {
+    "sit in front of a session": "cc-executor claude",
     "start a session in the background": 'id=$(cc-executor claude -d "Fix the failing tests")',
-    "one question, one answer": 'cc-executor claude "What does this project do?"',
+    "one question, one answer": 'cc-executor claude "What does this project do?" | cat',
     "go on where a session left off": "cc-executor claude --resume 7kq2mfa4 -d 'Now write tests'",
   },
   operands: { atLeast: 0, what: "The prompt" },
   async run(context, { values, operands }) {
     const prompt = await promptOf(context, operands)
-    if (prompt === null && values.detach !== true) {
+    const isViewed = values.detach !== true && values.json !== true && canView(context)
+    if (prompt === null && values.detach !== true && !isViewed) {
       throw new UsageFailure('What is to be done? Give a prompt: cc-executor claude "…".')
     }
-    await using reached = await reach(context, values, "always")
+    const stderr = new NoticeOutput(context.stderr)
+    await using reached = await reach({ ...context, stderr }, values, "always")
     const { client } = reached
     const request = startRequest(context, values, prompt, reached.address.kind === "local")
     const started = await client.call("agent.start", request)
@@ -34,6 +40,10 @@ prompt and exits with 0 if it succeeded; with -d prints the id and returns at on
     if (values.detach === true) {
       await context.stdout.write(`${onOneLine(started.execution_id)}\n`)
       return 0
+    }
+    if (isViewed) {
+      const { viewStarted } = await import("../agents/view/open-view.ts")
+      return await viewStarted(context, stderr, client, started)
     }
     const isJson = values.json === true
     return await followSession(context, client, started.execution_id, { isJson })

@@ -17,18 +17,22 @@ import { ageText, countOption, timeOption } from "../time.ts"
 export const logsCommand = command({
   usage: ["logs [OPTIONS] ID", "logs [OPTIONS]"],
   about: `\
-Prints the command's stdout to stdout and its stderr to stderr, unchanged. Without an id: of the
-latest execution, and says which that is.`,
+Prints the command's stdout to stdout and its stderr to stderr, unchanged. Of an agent's session it
+prints the conversation, for people; --raw prints the events that the session consists of. Without
+an id: of the latest execution, and says which that is.`,
   options: {
     follow: flag("follow until the execution ends", { short: "f" }),
     tail: option("N", "only the last N lines", { short: "n" }),
     since: option("TIME", "only since then: 10m, or a date and time"),
     stream: option("NAME", "only stdout, or only stderr", { choices: StreamName.options }),
     timestamps: flag("show when each line was written", { short: "t" }),
+    raw: flag("of an agent's session: its events, one JSON object a line"),
     ...addressOptions,
   },
   examples: {
     "the last lines, then new output": "cc-executor logs -f --tail 20 7kq2mfa4",
+    "what happened in an agent's session":
+      "cc-executor logs --raw 7kq2mfa4 | jq 'select(.event == \"question\")'",
     "only the errors of the last ten minutes":
       "cc-executor logs --since 10m --stream stderr 7kq2mfa4",
   },
@@ -45,6 +49,12 @@ latest execution, and says which that is.`,
         ? await latest(context, client)
         : await client.call("status", { execution_id: id })
     const { timestamps = false } = values
+    if (view.agent && values.raw !== true && stream === null) {
+      const { printConversation } = await import("../agents/print-conversation.ts")
+      const isFollowed = values.follow === true
+      await printConversation(context, client, view, { isFollowed, tail, since, timestamps })
+      return 0
+    }
     const printer = new LogPrinter(context, { stream, since, timestamps })
 
     let from = fromOf(since, stream === null ? tail : null)

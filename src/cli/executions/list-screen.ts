@@ -129,8 +129,10 @@ function pressInFilter(screen: ListScreen, key: Key): ListScreen {
     case "up":
     case "down":
       return moved(screen, key === "up" ? -1 : 1)
-    default:
+    case "enter":
       return { ...screen, dialog: { kind: "none" } }
+    default:
+      return screen
   }
 }
 

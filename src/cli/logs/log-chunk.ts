@@ -40,14 +40,16 @@ export async function* pastOutput(
   }
 }
 
-/** Everything from a cursor on, until the execution has ended. */
+/** Everything from a cursor on, until the execution has ended, or nobody wants more. */
 export async function* followedOutput(
   client: Client,
   executionId: string,
   from: string,
+  until?: AbortSignal,
 ): AsyncGenerator<LogEvent, void, void> {
   const options = { from, role: "observer", encoding: "base64" } as const
   const execution = await client.attach(executionId, options)
+  until?.addEventListener("abort", () => void execution.detach())
   for await (const event of execution.output()) {
     if (event.kind === "gap") yield event
     if (event.kind !== "output") continue

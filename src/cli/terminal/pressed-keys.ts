@@ -3,20 +3,35 @@ export type Key = NamedKey | { typed: string }
 type NamedKey =
   | "up"
   | "down"
+  | "left"
+  | "right"
   | "page-up"
   | "page-down"
   | "home"
   | "end"
   | "enter"
+  | "alt-enter"
   | "backspace"
+  | "delete"
   | "escape"
+  | "ctrl-a"
   | "ctrl-c"
+  | "ctrl-d"
+  | "ctrl-e"
+  | "ctrl-k"
+  | "ctrl-l"
+  | "ctrl-u"
+  | "ctrl-w"
 
 const named: ReadonlyMap<string, NamedKey> = new Map([
   ["\x1b[A", "up"],
   ["\x1bOA", "up"],
   ["\x1b[B", "down"],
   ["\x1bOB", "down"],
+  ["\x1b[C", "right"],
+  ["\x1bOC", "right"],
+  ["\x1b[D", "left"],
+  ["\x1bOD", "left"],
   ["\x1b[5~", "page-up"],
   ["\x1b[6~", "page-down"],
   ["\x1b[H", "home"],
@@ -27,16 +42,28 @@ const named: ReadonlyMap<string, NamedKey> = new Map([
   ["\n", "enter"],
   ["\x7f", "backspace"],
   ["\b", "backspace"],
+  ["\x1b\r", "alt-enter"],
+  ["\x1b[3~", "delete"],
   ["\x1b", "escape"],
+  ["\x01", "ctrl-a"],
   ["\x03", "ctrl-c"],
+  ["\x04", "ctrl-d"],
+  ["\x05", "ctrl-e"],
+  ["\x0b", "ctrl-k"],
+  ["\x0c", "ctrl-l"],
+  ["\x15", "ctrl-u"],
+  ["\x17", "ctrl-w"],
 ])
 
 // A sequence that a key sends, as a whole: those that are not known mean nothing.
-const piece = new RegExp(String.raw`\x1b\[[0-?]*[ -/]*[@-~]|\x1bO[ -~]|[\s\S]`, "gu")
+const piece = new RegExp(String.raw`\x1b\[[0-?]*[ -/]*[@-~]|\x1bO[ -~]|\x1b\r|[\s\S]`, "gu")
 
 /** What was pressed, from bytes of a terminal in raw mode: it sends those of a key at once. */
 export function pressedKeys(bytes: Uint8Array): Key[] {
-  const text = new TextDecoder().decode(bytes)
+  return keysIn(new TextDecoder().decode(bytes))
+}
+
+export function keysIn(text: string): Key[] {
   return [...text.matchAll(piece)].flatMap(([match]): Key[] => {
     const name = named.get(match)
     if (name !== undefined) return [name]

@@ -71,3 +71,39 @@ export const rawLineEnd = new Sequence("\r\n")
 export function erasedFrom(linesUp: number): Text {
   return linesUp === 0 ? "" : new Sequence(`\x1b[${Math.trunc(linesUp)}A\r\x1b[J`)
 }
+
+/** What is pasted comes between two marks, so that it is not taken for keys. */
+export const markPastes = new Sequence("\x1b[?2004h")
+export const markPastesNoMore = new Sequence("\x1b[?2004l")
+
+export type CursorPlace = { row: number; column: number }
+
+/**
+ * Lines that stay, and below them rows that are drawn anew each time. `up` is how far above the
+ * cursor the rows of last time begin; the cursor is put where it is wanted among the new ones.
+ */
+export function aboveAndBelow(
+  up: number,
+  above: readonly Text[],
+  below: readonly Text[],
+  cursor: CursorPlace,
+): Text {
+  const rowsDown = below.length - 1 - cursor.row
+  return [
+    // Shown at once by terminals that know how; the others ignore it.
+    new Sequence(`\x1b[?2026h\x1b[?25l${upward(up)}\r\x1b[J`),
+    above.map((row) => [row, rawLineEnd]),
+    // A row that turned out wider than was counted must not become two.
+    new Sequence("\x1b[?7l"),
+    below.map((row, index) => [index === 0 ? "" : rawLineEnd, row]),
+    new Sequence(`\x1b[?7h${upward(rowsDown)}\r${rightward(cursor.column)}\x1b[?25h\x1b[?2026l`),
+  ]
+}
+
+function upward(rows: number): string {
+  return rows > 0 ? `\x1b[${Math.trunc(rows)}A` : ""
+}
+
+function rightward(columns: number): string {
+  return columns > 0 ? `\x1b[${Math.trunc(columns)}C` : ""
+}

@@ -139,6 +139,7 @@ const ways: {
       "src/cli/terminal/follow.ts": 1, // undoes modes by their numbers
       "src/cli/executions/interactive-list.ts": 1, // puts back what a program has set
       "src/cli/logs/log-printer.ts": 1, // output of an execution, and times through `onOneLine`
+      "src/cli/agents/view/notice-output.ts": 2, // hands on what it is given
       "src/cli/terminal/message-writer.ts": 1, // messages to a program, never to a terminal
     },
   },
@@ -153,8 +154,9 @@ const ways: {
     pattern: /(?:\\x1b|\\u001b|\\u\{1b\}|\\033)[[\]]|\bnew Sequence\(/gi,
     examples: ["\\x1b[2J", "\\u001b]0;", "new Sequence(a)"],
     allowed: {
-      "src/cli/terminal/terminal-text.ts": 28,
-      "src/cli/terminal/pressed-keys.ts": 6, // what keys send, to be read
+      "src/cli/terminal/terminal-text.ts": 44,
+      "src/cli/terminal/pressed-keys.ts": 9, // what keys send, to be read
+      "src/cli/agents/view/typed-input.ts": 2, // what stands around a paste, to be read
       "src/cli/terminal/terminal-modes.ts": 10, // undo modes by their numbers, see `follow.ts`
       "src/cli/terminal/key-names.ts": 19, // what keys send to an execution
     },
