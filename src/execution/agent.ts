@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { ExecutionId } from "./id.ts"
 
 /** What is known of an agent's session: journaled with its execution, and told to clients. */
 
@@ -158,5 +159,7 @@ export const AgentSpec = z.object({
   onLimit: z.enum(["wait", "stop"]),
   restart: z.enum(["resume", "never"]),
   envFile: z.string().nullable(),
+  restartOf: ExecutionId.optional().describe("the execution that this one goes on with"),
+  restarts: z.int().optional().describe("how many in a row without a turn that ended"),
 })
 export type AgentSpec = z.infer<typeof AgentSpec>

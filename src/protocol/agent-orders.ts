@@ -1,4 +1,5 @@
 import type { AgentSpec } from "../execution/agent.ts"
+import type { HostRestart } from "./agent-restart.ts"
 
 /**
  * What the keeper and the host of an agent's session say to each other, one JSON object a line. A
@@ -20,6 +21,8 @@ export type HostStart = {
   spec: AgentSpec
   /** The prompt, where there is one. */
   first: { turnId: string; content: string } | null
+  /** Where it goes on with an execution that ended with the service. */
+  restart: HostRestart | null
 }
 
 export type AgentOrder =

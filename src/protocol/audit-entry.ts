@@ -72,6 +72,22 @@ const ExecutionEnded = z.object({
   what: Outcome,
 })
 
+const SessionRestarted = z.object({
+  event: z.literal("session-restarted"),
+  principal: principal.describe("who had asked for the session"),
+  execution_id: ExecutionIdPrefix.describe("that ended with the service"),
+  outcome: happened,
+  what: z.object({ as: ExecutionIdPrefix, attempt: z.int() }),
+})
+
+const SessionInterrupted = z.object({
+  event: z.literal("session-interrupted"),
+  principal: principal.describe("who had asked for the session"),
+  execution_id: ExecutionIdPrefix.describe("that ended with the service"),
+  outcome: happened,
+  what: z.object({ why: text(512) }),
+})
+
 const ServiceStarted = z.object({
   event: z.literal("service-started"),
   outcome: happened,
@@ -125,6 +141,8 @@ export const FileBegan = z.object({
 export const AuditNote = z.discriminatedUnion("event", [
   Attempt,
   ExecutionEnded,
+  SessionRestarted,
+  SessionInterrupted,
   ServiceStarted,
   ServiceEnded,
   Recovered,

@@ -8,7 +8,7 @@ import type { HostClock } from "./host-clock.ts"
 import { Program } from "./program.ts"
 import type { Recorder } from "./recorder.ts"
 import { SessionParts } from "./session-parts.ts"
-import { type Ending, sessionStatus } from "./session-status.ts"
+import { agentLeft, type Ending, endingBefore, sessionStatus } from "./session-status.ts"
 
 export type SessionPorts = {
   agent: Agent
@@ -71,9 +71,11 @@ export class Session {
 
   /** Starts the agent, with the first turn if there is one. */
   begin(by: string): void {
-    const { first } = this.#start
+    const { first, restart } = this.#start
+    if (restart !== null) this.#parts.goOnWith(restart)
+    this.#ending = endingBefore(restart?.status ?? null)
     if (first !== null) this.#parts.turns.accept({ ...first, by }, "next")
-    this.#program.start()
+    this.#program.start(restart === null)
     this.#changed()
   }
 
@@ -296,5 +298,3 @@ export class Session {
     this.#ports.answered(id, { reason, message })
   }
 }
-
-const agentLeft: Ending = { cause: null, message: "The agent ended.", exitCode: 1 }

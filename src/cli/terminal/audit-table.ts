@@ -57,6 +57,10 @@ function whatText(entry: AuditEntry): string {
       return attemptText(entry)
     case "execution-ended":
       return `${shortId(entry.execution_id)} ended: ${endText(entry.what)}`
+    case "session-restarted":
+      return `${shortId(entry.execution_id)} goes on as ${shortId(entry.what.as)}`
+    case "session-interrupted":
+      return `${shortId(entry.execution_id)} does not go on by itself: ${entry.what.why}`
     case "service-started": {
       const { version, listen, policy, lost } = entry.what
       const left = lost === 0 ? "" : `, ${lost} lost`

@@ -11,6 +11,7 @@ import type {
 } from "../../../src/agent/port.ts"
 import type { AgentSpec } from "../../../src/execution/agent.ts"
 import type { AgentOrder } from "../../../src/protocol/agent-orders.ts"
+import type { HostRestart } from "../../../src/protocol/agent-restart.ts"
 import type { Failure } from "../../../src/protocol/failure.ts"
 import { ManualClock } from "../../support/manual-clock.ts"
 
@@ -102,7 +103,11 @@ export class StagedSession implements Agent {
   leftovers = 0
   #orders = 0
 
-  constructor(more: Partial<AgentSpec> = {}, prompt: string | null = null) {
+  constructor(
+    more: Partial<AgentSpec> = {},
+    prompt: string | null = null,
+    restart: HostRestart | null = null,
+  ) {
     const log = new EventLog(
       (bytes) => void this.events.push(JSON.parse(Buffer.from(bytes).toString("utf8"))),
       () => this.clock.now(),
@@ -110,7 +115,7 @@ export class StagedSession implements Agent {
     const first = prompt === null ? null : { turnId: "first", content: prompt }
     const start = { argv: ["claude"], argv0: null, cwd: "/", executionId: "aaaa" }
     this.session = new Session(
-      { ...start, first, spec: { ...spec, ...more } },
+      { ...start, first, restart, spec: { ...spec, ...more } },
       {
         agent: this,
         clock: this.clock,
