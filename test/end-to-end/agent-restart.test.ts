@@ -5,6 +5,7 @@ import { bash, processesOf, refusalOf, wasCutOff } from "../support/agent-facts.
 import { AgentStage } from "../support/agent-stage.ts"
 import { noClaudeCode } from "../support/claude-code.ts"
 import type { Conversation } from "../support/conversation.ts"
+import { filesWith } from "../support/files-with.ts"
 import type { ModelStep } from "../support/messages-api.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
@@ -83,6 +84,122 @@ describe("a session whose service was killed", () => {
       })
       await stage.whenTurnEnded(next)
       expect(existsSync(join(stage.project, "file.txt"))).toBe(true)
+    },
+    timeoutMs,
+  )
+
+  testUnless(
+    noClaudeCode,
+    "waits for a person where it was given variables, and goes on with them",
+    async () => {
+      const model = (conversation: Conversation): ModelStep => {
+        if (conversation.uses.length === 0) return bash("touch here.txt; sleep 1000")
+        return wasCutOff(conversation) ? bash("echo $SECRET > secret.txt") : { say: "Done." }
+      }
+      await using stage = await AgentStage.set(model)
+      const id = await stage.start({ prompt: "begin", env: { SECRET: "1" }, ...allowsBash })
+      await until("the tool runs", () => existsSync(join(stage.project, "here.txt")))
+      await stage.crash()
+
+      const { interrupted } = await stage.client.call("agent.inbox", {})
+      expect(interrupted).toMatchObject([
+        {
+          execution_id: id,
+          missing: ["SECRET"],
+          command: `cc-executor claude -d --resume ${id} -e SECRET=…`,
+        },
+      ])
+      const next = await stage.cli("claude", "-d", "--resume", id, "-e", "SECRET=two words")
+      expect(await stage.whenRestarted(id)).toBe(next)
+      await stage.whenTurnEnded(next)
+      expect(readFileSync(join(stage.project, "secret.txt"), "utf8")).toBe("two words\n")
+      expect((await stage.client.call("agent.inbox", {})).interrupted).toEqual([])
+    },
+    timeoutMs,
+  )
+
+  testUnless(
+    noClaudeCode,
+    "stays ended where that was asked for",
+    async () => {
+      await using stage = await AgentStage.set(() => bash("touch here.txt; sleep 1000"))
+      const id = await stage.start({ prompt: "begin", restart: "never", ...allowsBash })
+      await until("the tool runs", () => existsSync(join(stage.project, "here.txt")))
+      await stage.crash()
+
+      const view = await stage.client.call("status", { execution_id: id })
+      expect(view).toMatchObject({ state: "ended", ending: { outcome: "lost" } })
+      expect(view).not.toHaveProperty("restarts_at")
+      const { executions } = await stage.client.call("list", {})
+      expect(executions).toHaveLength(1)
+    },
+    timeoutMs,
+  )
+
+  testUnless(
+    noClaudeCode,
+    "goes on after a second crash, and when the gateway dies while it is restarted",
+    async () => {
+      const model = (conversation: Conversation): ModelStep =>
+        conversation.uses.length === 0
+          ? bash("echo ran >> ran.txt; sleep 1000")
+          : { say: "It was cut off." }
+      await using stage = await AgentStage.set(model)
+      const id = await stage.start({ prompt: "begin", ...allowsBash })
+      const ran = join(stage.project, "ran.txt")
+      await until("the tool runs", () => existsSync(ran))
+      await stage.crash()
+      // At once: it may be restarted by now, be about to be, or have written half of its log.
+      await stage.crash()
+      process.kill(stage.service.gatewayPid, "SIGKILL")
+
+      const last = await until(
+        "it has ended its turn",
+        async () => {
+          const { executions } = await stage.client.call("list", {})
+          return executions.find(({ agent }) => agent?.turns.ended === 1) ?? false
+        },
+        50_000,
+      )
+      const { executions } = await stage.client.call("list", {})
+      expect(readFileSync(ran, "utf8")).toBe("ran\n")
+      expect(executions.at(-1)?.execution_id).toBe(id)
+      const chain = executions.toReversed()
+      for (const [at, { restarted_as }] of chain.entries()) {
+        expect(restarted_as).toBe(chain[at + 1]?.execution_id)
+      }
+      expect(last.execution_id).toBe(chain.at(-1)?.execution_id ?? "")
+    },
+    timeoutMs,
+  )
+
+  testUnless(
+    noClaudeCode,
+    "does not begin a turn again that had ended before anybody was told",
+    async () => {
+      const asked = Promise.withResolvers<void>()
+      const mayAnswer = Promise.withResolvers<void>()
+      let answers = 0
+      const model = async (): Promise<ModelStep> => {
+        asked.resolve()
+        await mayAnswer.promise
+        answers += 1
+        return { say: `Answer ${answers}.` }
+      }
+      await using stage = await AgentStage.set(model)
+      const id = await stage.start({ prompt: "begin" })
+      await asked.promise
+      process.kill(stage.service.pid, "SIGSTOP")
+      mayAnswer.resolve()
+      await until("the agent has written its answer down", () => {
+        return filesWith(stage.home, "Answer 1.").length > 0
+      })
+      await stage.crash()
+
+      const next = await stage.whenRestarted(id)
+      const status = await stage.whenTurnEnded(next)
+      expect(status.last_turn).toMatchObject({ turn_id: id, outcome: "success" })
+      expect(answers).toBe(1)
     },
     timeoutMs,
   )

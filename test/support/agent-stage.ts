@@ -5,7 +5,7 @@ import { type Client, connect } from "../../src/client/connect.ts"
 import type { ParamsOf, ResultOf } from "../../src/protocol/methods.ts"
 import { claudeCodeFolder } from "./claude-code.ts"
 import { MessagesApi, type Model } from "./messages-api.ts"
-import { isRunning, Service, type ServiceOptions } from "./service.ts"
+import { executable, isRunning, Service, type ServiceOptions } from "./service.ts"
 import { temporaryFolder } from "./temporary-folder.ts"
 import { until } from "./until.ts"
 
@@ -74,6 +74,17 @@ export class AgentStage implements AsyncDisposable {
     this.#crashed.push(this.#service)
     this.#service = await Service.start({ ...this.#options, env: this.environment, stateDir })
     this.#client = connect({ url: await this.#service.url() })
+  }
+
+  /** Runs the command line against this service, and answers what it prints. */
+  async cli(...args: string[]): Promise<string> {
+    const { stateDir } = this.#service
+    const child = Bun.spawn([executable, ...args, "--state-dir", stateDir], {
+      cwd: this.#folder.path,
+      env: { ...process.env, ...this.environment },
+      stdin: "ignore",
+    })
+    return (await new Response(child.stdout).text()).trim()
   }
 
   /** Waits until a session goes on in another execution, and answers its id. */

@@ -5,6 +5,7 @@ import { type Fields, listOf } from "./fields.ts"
 export class GivenTurn {
   readonly uuid: string
   #isStarted = false
+  #isCompleted = false
   #hasResult = false
 
   constructor(uuid: string) {
@@ -12,15 +13,19 @@ export class GivenTurn {
   }
 
   /**
-   * Whether this says that a run before this one had finished it: then no result follows. A turn
-   * that was cut off in that run has a result, and is said to be completed after it.
+   * Whether this says that a run before this one had finished it. Then it is completed without
+   * having been started, and Claude Code is idle; where the turn was only cut off, it is busy with
+   * the rest of it, and a result comes before that.
    */
   wasFinishedBefore(message: Fields): boolean {
-    if (message["type"] !== "command_lifecycle" || message["command_uuid"] !== this.uuid) {
-      return false
+    if (message["type"] === "command_lifecycle" && message["command_uuid"] === this.uuid) {
+      if (message["state"] === "started") this.#isStarted = true
+      if (message["state"] === "completed") this.#isCompleted = true
     }
-    if (message["state"] === "started") this.#isStarted = true
-    return message["state"] === "completed" && !this.#isStarted && !this.#hasResult
+    const isIdle = message["subtype"] === "session_state_changed" && message["state"] === "idle"
+    if (!isIdle || !this.#isCompleted || this.#isStarted || this.#hasResult) return false
+    this.#hasResult = true
+    return true
   }
 
   /** Whether a result is this turn's: Claude Code begins turns by itself as well. */
