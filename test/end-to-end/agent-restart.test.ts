@@ -203,4 +203,23 @@ describe("a session whose service was killed", () => {
     },
     timeoutMs,
   )
+
+  testUnless(
+    noClaudeCode,
+    "is followed by the command line that had started it",
+    async () => {
+      const model = (conversation: Conversation): ModelStep =>
+        conversation.uses.length === 0
+          ? bash("touch here.txt; sleep 1000")
+          : { say: "All the same." }
+      await using stage = await AgentStage.set(model)
+      const project = ["--cwd", stage.project, "--arg=--allowedTools", "--arg=Bash"]
+      const printed = stage.cli("claude", ...project, "begin")
+      await until("the tool runs", () => existsSync(join(stage.project, "here.txt")))
+      await stage.crash()
+
+      expect(await printed).toBe("All the same.")
+    },
+    timeoutMs,
+  )
 })
