@@ -5,7 +5,7 @@ import { sampleRecord, sampleSpec } from "./sample-record.ts"
 const sessionId = "00000000-0000-4000-8000-000000000001"
 const tokens = { input: 0, output: 0, cache_read: 0, cache_creation: 0 }
 
-export const sampleAgentSpec: AgentSpec = {
+const sampleAgentSpec: AgentSpec = {
   agent: "claude",
   sessionId,
   resumedFrom: null,

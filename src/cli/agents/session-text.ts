@@ -1,6 +1,7 @@
 import type { Question } from "../../execution/agent.ts"
 import { shortId } from "../../execution/id.ts"
 import { countText } from "../../lib/count-text.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import type { InterruptedSession, OpenQuestion } from "../../protocol/agent.ts"
 import type { ResultOf } from "../../protocol/methods.ts"
 
@@ -25,7 +26,7 @@ export function statusText(status: Status): string {
     ["Goes on with", status.restart_of ?? null],
     ["Goes on as", status.restarted_as ?? null],
     ["Goes on at", status.restarts_at ?? null],
-    ["Interrupted", status.interrupted ?? null],
+    ["Interrupted", onOneLine(status.interrupted ?? "")],
   ]
   const shown = facts.filter(([, text]) => text !== null && text !== "")
   const width = Math.max(...shown.map(([name]) => name.length)) + 2
@@ -57,9 +58,9 @@ export function questionText(question: OpenQuestion): string {
 /** A session that waits for somebody to go on with it. */
 export function interruptedText(session: InterruptedSession): string {
   const { execution_id, why, missing, since, command } = session
-  const needed = missing.length === 0 ? [] : [`  missing: ${missing.join(", ")}`]
-  const told = `${shortId(execution_id)} was interrupted at ${since}: ${why}`
-  return [told, ...needed, `  ${command}`, ""].join("\n")
+  const needed = missing.length === 0 ? [] : [`  missing: ${onOneLine(missing.join(", "))}`]
+  const told = `${shortId(execution_id)} was interrupted at ${since}: ${onOneLine(why)}`
+  return [told, ...needed, `  ${onOneLine(command)}`, ""].join("\n")
 }
 
 function inputText({ input, input_bytes }: Question): string {

@@ -49,7 +49,7 @@ function factsOf(view: ExecutionView): [name: string, text: string | null][] {
     ["Goes on with", view.restart_of ?? null],
     ["Goes on as", view.restarted_as ?? null],
     ["Goes on at", view.restarts_at ?? null],
-    ["Interrupted", view.interrupted ?? null],
+    ["Interrupted", onOneLine(view.interrupted ?? "")],
     ["Requested by", view.principal],
     ["Process", view.pid === null ? null : `${view.pid}, held together by ${view.containment}`],
     ["Requested at", view.created_at],

@@ -218,9 +218,14 @@ function interruptedSessions(record: ExecutionRecord): InterruptedSession[] {
   if (restart?.kind !== "interrupted") return []
   const { why, missing } = restart
   const session_id = agent?.session_id ?? spec.agent?.sessionId ?? ""
-  const variables = missing.map((name) => ` -e ${/^\w+$/.test(name) ? name : `'${name}'`}=…`)
+  const variables = missing.map((name) => ` -e ${shellWord(name)}=…`)
   const command = `cc-executor claude -d --resume ${id}${variables.join("")}`
   return [{ execution_id: id, session_id, since: endedAt ?? createdAt, why, missing, command }]
+}
+
+/** So that a shell takes it as it is, whoever has chosen it. */
+function shellWord(name: string): string {
+  return /^\w+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
 }
 
 function questionsOf({ id, agent }: ExecutionRecord): OpenQuestion[] {
