@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { RecordedRules } from "./approval-rule.ts"
+import { ExecutionId } from "./id.ts"
 
 /** What is known of an agent's session: journaled with its execution, and told to clients. */
 
@@ -164,5 +165,7 @@ export const AgentSpec = z.object({
   restart: z.enum(["resume", "never"]),
   envFile: z.string().nullable(),
   approval: RecordedRules.optional().describe("its own rules, beside those of the service"),
+  restartOf: ExecutionId.optional().describe("the execution that this one goes on with"),
+  restarts: z.int().optional().describe("how many in a row without a turn that ended"),
 })
 export type AgentSpec = z.infer<typeof AgentSpec>

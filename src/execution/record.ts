@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { AgentStatus } from "./agent.ts"
 import { ExecutionId } from "./id.ts"
+import { Restart } from "./restart.ts"
 import { ExecutionSpec } from "./spec.ts"
 import { ExecutionState } from "./state.ts"
 
@@ -135,6 +136,7 @@ export const ExecutionRecord = z.object({
   killedAfterExit: z.array(StoppedProcess).describe("what outlived the leader and was killed"),
   survivors: z.array(Survivor).describe("what could not be killed"),
   agent: AgentStatus.nullish().describe("of an agent's session, as its host told it last"),
+  restart: Restart.optional().describe("of an agent's session that ended with the service"),
 })
 export type ExecutionRecord = z.infer<typeof ExecutionRecord>
 

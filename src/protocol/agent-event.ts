@@ -36,6 +36,7 @@ export const SessionEvent = z.discriminatedUnion("event", [
     by: text,
     text: z.string().optional(),
     content: z.array(z.unknown()).optional(),
+    when: z.literal("now").optional().describe("it goes before those that wait"),
   }),
   event("message", {
     message: z.unknown().optional(),
@@ -68,7 +69,11 @@ export const SessionEvent = z.discriminatedUnion("event", [
     duration_ms: z.number().nullish(),
     by: z.string().optional(),
   }),
-  event("resumed", { after: text, attempt: z.int() }),
+  event("resumed", {
+    after: text,
+    attempt: z.int(),
+    execution_id: z.string().optional().describe("after `restart`: the one it goes on with"),
+  }),
   event("configured", { by: text, model: optionalText, permission_mode: optionalText }),
   event("problem", { problem: text }),
   event("ended", { cause: text, message: text }),

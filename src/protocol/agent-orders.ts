@@ -1,5 +1,6 @@
 import type { AgentSpec } from "../execution/agent.ts"
 import type { OwnedRule } from "../execution/judge-question.ts"
+import type { HostRestart } from "./agent-restart.ts"
 
 /**
  * What the keeper and the host of an agent's session say to each other, one JSON object a line. A
@@ -23,6 +24,8 @@ export type HostStart = {
   approval: readonly OwnedRule[]
   /** The prompt, where there is one. */
   first: { turnId: string; content: string } | null
+  /** Where it goes on with an execution that ended with the service. */
+  restart: HostRestart | null
 }
 
 export type AgentOrder =

@@ -3,6 +3,7 @@ import { AgentName, AgentStatus, Question } from "../execution/agent.ts"
 import { ApprovalRules } from "../execution/approval-rule.ts"
 import { ExecuteParams, Labels, variableName, withoutNul } from "./execute.ts"
 import { executionId } from "./execution-reference.ts"
+import { restartLinks } from "./restart-links.ts"
 
 const turnId = z
   .string()
@@ -12,6 +13,17 @@ const turnId = z
 
 export const OpenQuestion = Question.extend({ execution_id: z.string() })
 export type OpenQuestion = z.infer<typeof OpenQuestion>
+
+/** A session that ended with the service, and waits for somebody to go on with it. */
+const InterruptedSession = z.object({
+  execution_id: z.string(),
+  session_id: z.string(),
+  since: z.iso.datetime(),
+  why: z.string(),
+  missing: z.array(z.string()).describe("names of variables whose values have to be given again"),
+  command: z.string().describe("goes on with it"),
+})
+export type InterruptedSession = z.infer<typeof InterruptedSession>
 
 export const PermissionMode = z.enum([
   "default",
@@ -116,10 +128,13 @@ export const agentMethods = {
   "agent.configure": { params: AgentConfigureParams, result: nothing },
   "agent.status": {
     params: oneExecution,
-    result: AgentStatus.extend({ execution_id: z.string() }),
+    result: AgentStatus.extend({ execution_id: z.string(), ...restartLinks }),
   },
   "agent.inbox": {
     params: z.object({ labels: Labels.optional() }).prefault({}),
-    result: z.object({ questions: z.array(OpenQuestion) }),
+    result: z.object({
+      questions: z.array(OpenQuestion),
+      interrupted: z.array(InterruptedSession).default([]),
+    }),
   },
 } as const

@@ -87,6 +87,22 @@ const QuestionDecided = z.object({
   }),
 })
 
+const SessionRestarted = z.object({
+  event: z.literal("session-restarted"),
+  principal: principal.describe("who had asked for the session"),
+  execution_id: ExecutionIdPrefix.describe("that ended with the service"),
+  outcome: happened,
+  what: z.object({ as: ExecutionIdPrefix, attempt: z.int() }),
+})
+
+const SessionInterrupted = z.object({
+  event: z.literal("session-interrupted"),
+  principal: principal.describe("who had asked for the session"),
+  execution_id: ExecutionIdPrefix.describe("that ended with the service"),
+  outcome: happened,
+  what: z.object({ why: text(512) }),
+})
+
 const ServiceStarted = z.object({
   event: z.literal("service-started"),
   outcome: happened,
@@ -141,6 +157,8 @@ export const AuditNote = z.discriminatedUnion("event", [
   Attempt,
   ExecutionEnded,
   QuestionDecided,
+  SessionRestarted,
+  SessionInterrupted,
   ServiceStarted,
   ServiceEnded,
   Recovered,

@@ -11,6 +11,7 @@ import {
 import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
 import { exitOf, type Outcome, StateKind, StopCause } from "../execution/state.ts"
 import { LimitHolders, limitHolders } from "./limit-holders.ts"
+import { restartLinks, restartLinksOf } from "./restart-links.ts"
 
 const OutcomeName = z.enum(["exited", "signaled", "stopped", "failed-to-start", "lost"])
 
@@ -74,6 +75,7 @@ export const ExecutionView = z.object({
   killed_after_exit: z.array(StoppedProcess),
   survivors: z.array(Survivor),
   agent: AgentSummary.nullish().describe("of an agent's session; absent for a command"),
+  ...restartLinks,
 })
 export type ExecutionView = z.infer<typeof ExecutionView>
 
@@ -120,6 +122,7 @@ export function viewOf(record: ExecutionRecord): ExecutionView {
     killed_after_exit: record.killedAfterExit,
     survivors: record.survivors,
     ...(record.agent ? { agent: summaryOf(record.agent) } : {}),
+    ...restartLinksOf(record),
   }
 }
 

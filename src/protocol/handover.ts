@@ -3,6 +3,7 @@ import { AgentSpec } from "../execution/agent.ts"
 import { HandedContainment, HandedExecution } from "../execution/handover.ts"
 import { ExecutionRecord } from "../execution/record.ts"
 import { ExecutionSpec } from "../execution/spec.ts"
+import { HostRestart } from "./agent-restart.ts"
 import { ExecuteParams } from "./execute.ts"
 
 /** Which form of it a program understands. */
@@ -20,6 +21,7 @@ export const HandedExecutions = z.object({
         .object({
           spec: AgentSpec,
           first: z.object({ turnId: z.string().nullable(), content: z.string() }).nullable(),
+          restart: HostRestart.nullable().default(null),
         })
         .nullable()
         .default(null),

@@ -1,10 +1,12 @@
 import { z } from "zod"
 import { ExecutionId } from "../execution/id.ts"
 import { ContainmentMode, ExecutionRecord, Position, TranscriptFacts } from "../execution/record.ts"
+import { Restart } from "../execution/restart.ts"
 import { Scope } from "../execution/scope.ts"
 import { LimitsHeldBy, TerminalSize } from "../execution/spec.ts"
 import { AgentOptions } from "./agent.ts"
 import type { ClientOrder } from "./agent-orders.ts"
+import { UnfinishedWork } from "./agent-restart.ts"
 import { Origin, RefusedAttempt } from "./audit-entry.ts"
 import { ExecuteParams } from "./execute.ts"
 import { Failure } from "./failure.ts"
@@ -35,8 +37,20 @@ export const keeperMethods = {
       request: ExecuteParams,
       follow: z.boolean().describe("as if `follow` were asked in the same breath"),
       agent: AgentOptions.optional().describe("an agent's session, and not a command"),
+      goesOnWith: z
+        .object({ executionId: ExecutionId, work: UnfinishedWork })
+        .optional()
+        .describe("a session that ended with the service before this one"),
     }),
     result: z.object({ record: ExecutionRecord, repeated: z.boolean() }),
+  },
+  /** Goes on with a session that ended with the service; answers what became of it. */
+  restart: {
+    params: z.object({
+      executionId: ExecutionId,
+      work: z.union([UnfinishedWork, z.object({ unreadable: z.string() })]),
+    }),
+    result: z.object({ restart: Restart }),
   },
   control: {
     params: z.object({

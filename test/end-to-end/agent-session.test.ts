@@ -100,7 +100,7 @@ describe("a session of Claude Code", () => {
       await stage.whenTurnEnded(id)
 
       expect(existsSync(join(stage.project, "edited.txt"))).toBe(true)
-      expect(await other.call("agent.inbox", {})).toEqual({ questions: [] })
+      expect(await other.call("agent.inbox", {})).toEqual({ questions: [], interrupted: [] })
       await stage.client.call("control", { type: "CANCEL", execution_id: id })
       expect(processesOf(id)).toEqual([])
     },

@@ -5,7 +5,7 @@ import { type Client, connect } from "../../src/client/connect.ts"
 import type { ParamsOf, ResultOf } from "../../src/protocol/methods.ts"
 import { claudeCodeFolder } from "./claude-code.ts"
 import { MessagesApi, type Model } from "./messages-api.ts"
-import { Service, type ServiceOptions } from "./service.ts"
+import { executable, isRunning, Service, type ServiceOptions } from "./service.ts"
 import { temporaryFolder } from "./temporary-folder.ts"
 import { until } from "./until.ts"
 
@@ -22,11 +22,14 @@ export type StageOptions = ServiceOptions & {
 /** A service with the real Claude Code on its path, and a script in the place of the model. */
 export class AgentStage implements AsyncDisposable {
   readonly api: MessagesApi
-  readonly service: Service
-  readonly client: Client
+  readonly #options: StageOptions
+  #service: Service
+  #client: Client
   /** What the service and its agents are started with. */
   readonly environment: Record<string, string>
   readonly #folder: ReturnType<typeof temporaryFolder>
+  /** The first of them owns the state directory. */
+  readonly #crashed: Service[] = []
 
   private constructor(
     api: MessagesApi,
@@ -34,11 +37,13 @@ export class AgentStage implements AsyncDisposable {
     client: Client,
     folder: ReturnType<typeof temporaryFolder>,
     environment: Record<string, string>,
+    options: StageOptions,
   ) {
     this.environment = environment
     this.api = api
-    this.service = service
-    this.client = client
+    this.#service = service
+    this.#client = client
+    this.#options = options
     this.#folder = folder
   }
 
@@ -49,7 +54,45 @@ export class AgentStage implements AsyncDisposable {
     const environment = { ...agentEnvironment(folder.path, api.url), ...options.variables }
     const service = await Service.start({ ...options, env: environment })
     const client = connect({ url: await service.url() })
-    return new AgentStage(api, service, client, folder, environment)
+    return new AgentStage(api, service, client, folder, environment, options)
+  }
+
+  get service(): Service {
+    return this.#service
+  }
+
+  get client(): Client {
+    return this.#client
+  }
+
+  /** Kills the keeper, and starts a service on what it has left. */
+  async crash(): Promise<void> {
+    const { stateDir, pid, gatewayPid } = this.#service
+    process.kill(pid, "SIGKILL")
+    await until("the gateway is gone", () => !isRunning(gatewayPid))
+    await this.#client.close()
+    this.#crashed.push(this.#service)
+    this.#service = await Service.start({ ...this.#options, env: this.environment, stateDir })
+    this.#client = connect({ url: await this.#service.url() })
+  }
+
+  /** Runs the command line against this service, and answers what it prints. */
+  async cli(...args: string[]): Promise<string> {
+    const { stateDir } = this.#service
+    const child = Bun.spawn([executable, ...args, "--state-dir", stateDir], {
+      cwd: this.#folder.path,
+      env: { ...process.env, ...this.environment },
+      stdin: "ignore",
+    })
+    return (await new Response(child.stdout).text()).trim()
+  }
+
+  /** Waits until a session goes on in another execution, and answers its id. */
+  async whenRestarted(id: string): Promise<string> {
+    const { restarted_as = "" } = await this.whenStatus(id, "it goes on", (status) => {
+      return status.restarted_as !== undefined
+    })
+    return restarted_as
   }
 
   get project(): string {
@@ -113,7 +156,8 @@ export class AgentStage implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.client.close()
-    await this.service[Symbol.asyncDispose]()
+    await this.#service[Symbol.asyncDispose]()
+    for (const service of this.#crashed) await service[Symbol.asyncDispose]()
     await this.api[Symbol.asyncDispose]()
     this.#folder[Symbol.dispose]()
   }

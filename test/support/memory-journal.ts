@@ -13,8 +13,16 @@ export class MemoryJournal implements Journal {
   readonly expired: Array<Parameters<Journal["expire"]>[0]> = []
   readonly #keys = new Map<string, { fingerprint: string; id: ExecutionId }>()
 
-  create(record: ExecutionRecord, idempotency: IdempotencyEntry | null): void {
+  create(
+    record: ExecutionRecord,
+    idempotency: IdempotencyEntry | null,
+    goesOnWith: ExecutionRecord | null = null,
+  ): void {
     this.records.set(record.id, record)
+    if (goesOnWith !== null) {
+      const restart = { kind: "restarted", as: record.id } as const
+      this.records.set(goesOnWith.id, { ...goesOnWith, restart })
+    }
     if (idempotency === null) return
     const { fingerprint } = idempotency
     this.#keys.set(nameOf(idempotency), { fingerprint, id: record.id })
@@ -72,8 +80,13 @@ export class MemoryJournal implements Journal {
     this.records.delete(id)
   }
 
-  withdraw(id: ExecutionId, idempotency: IdempotencyEntry | null): void {
+  withdraw(
+    id: ExecutionId,
+    idempotency: IdempotencyEntry | null,
+    goesOnWith: ExecutionRecord | null = null,
+  ): void {
     this.records.delete(id)
+    if (goesOnWith !== null) this.records.set(goesOnWith.id, goesOnWith)
     if (idempotency !== null) this.#keys.delete(nameOf(idempotency))
   }
 

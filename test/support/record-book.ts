@@ -66,6 +66,10 @@ export class RecordBook implements JournalReader {
     return !this.expired.has(id)
   }
 
+  openRestarts(): ExecutionRecord[] {
+    return []
+  }
+
   countLive(): ReturnType<JournalReader["countLive"]> {
     const counts: ReturnType<JournalReader["countLive"]> = {}
     for (const record of this.records.values()) {

@@ -7,7 +7,8 @@ import type { PipeOutput } from "../../service/os/children/pipe-output.ts"
 import { LineSplitter } from "../host/line-splitter.ts"
 import type { AgentEvents, AgentProcess, AnswerToAgent } from "../port.ts"
 import { elicitationAnswer, toolAnswer } from "./answers.ts"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
+import { type Fields, fieldsOf, isFields, textOf } from "./fields.ts"
+import { finishedBefore, GivenTurn } from "./given-turn.ts"
 import { signalsOf, totalUsageOf } from "./read-message.ts"
 import { type Command, spawnClaude } from "./spawn-claude.ts"
 
@@ -31,7 +32,7 @@ export class ClaudeProcess implements AgentProcess {
   /** Questions that were asked, by the id they were asked with. */
   readonly #asked = new Map<string, string>()
   /** The turn that it was given last. */
-  #given: { uuid: string; isStarted: boolean } | null = null
+  #given: GivenTurn | null = null
   #complaints = ""
   #requests = 0
 
@@ -52,7 +53,7 @@ export class ClaudeProcess implements AgentProcess {
 
   send(turnId: string, content: TurnContent): void {
     const uuid = this.#uuidOf(turnId)
-    this.#given = { uuid, isStarted: false }
+    this.#given = new GivenTurn(uuid)
     this.#say({ type: "user", message: { role: "user", content }, uuid })
   }
 
@@ -189,24 +190,16 @@ export class ClaudeProcess implements AgentProcess {
       return
     }
     if (message["type"] === "control_request" && !this.#note(message)) return
-    this.#followTurn(message)
+    if (this.#given?.wasFinishedBefore(message) === true) {
+      const problem = "The turn had been finished before; its result is not on record."
+      this.#events.signal({ kind: "problem", problem })
+      this.#events.signal({ kind: "turn-ended", ...finishedBefore })
+    }
     for (const signal of signalsOf(message)) {
       const isEnd = signal.kind === "turn-ended"
-      this.#events.signal(isEnd ? { ...signal, isAgentsOwn: this.#isAgentsOwn(message) } : signal)
+      const isAgentsOwn = isEnd && this.#given?.isEndedBy(message) !== true
+      this.#events.signal(isEnd ? { ...signal, isAgentsOwn } : signal)
     }
-  }
-
-  #followTurn(message: Fields): void {
-    if (this.#given === null || message["type"] !== "command_lifecycle") return
-    const isStarted = message["state"] === "started"
-    if (message["command_uuid"] === this.#given.uuid && isStarted) this.#given.isStarted = true
-  }
-
-  /** It begins turns by itself as well, when something in its background has ended say. */
-  #isAgentsOwn(result: Fields): boolean {
-    if (this.#given === null) return true
-    const uuids = listOf(result["user_message_uuids"])
-    return uuids.length > 0 ? !uuids.includes(this.#given.uuid) : !this.#given.isStarted
   }
 
   #settle(response: Fields): void {

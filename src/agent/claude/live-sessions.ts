@@ -4,7 +4,7 @@ import { isErrno } from "../../lib/errno.ts"
 import { readOwned } from "../../lib/owned-file.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
 import { isFileTrouble } from "../../lib/untrusted-file.ts"
-import { readStat } from "../../service/os/proc.ts"
+import { isAlive, readStat } from "../../service/os/proc.ts"
 import { fieldsOf, numberOf, textOf } from "./fields.ts"
 
 const mostBytes = 64 * 1024
@@ -31,8 +31,9 @@ export function processWithSession(
     const note = fieldsOf(tryParseJson(textIn(path)))
     const pid = numberOf(note["pid"])
     if (textOf(note["sessionId"]) !== sessionId || pid === null) continue
-    // A pid alone may be another process's by now.
-    if (String(readStat(pid)?.startTicks) === String(note["procStart"])) return pid
+    // A pid alone may be another process's by now, and one that was killed may wait to be reaped.
+    const stat = readStat(pid)
+    if (isAlive(stat) && String(stat?.startTicks) === String(note["procStart"])) return pid
   }
   return null
 }

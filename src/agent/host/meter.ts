@@ -27,6 +27,16 @@ export class Meter {
     this.#sinceTold = none
   }
 
+  /** It goes on with a session that has used this. */
+  goOnFrom({ cost_usd, tokens, by_model }: Usage, responses: number): void {
+    const counted = Object.values(by_model).reduce<Tokens>(sum, none)
+    const rest = difference(tokens, counted) // what was not told by model
+    const unknown = countOf(rest) > 0 ? { unknown: { ...rest, cost_usd: 0 } } : {}
+    this.#before = addUp(by_model, unknown)
+    this.#costBefore = cost_usd
+    this.responses = responses
+  }
+
   /** The agent's program is gone: the next one counts from nothing. */
   restart(): void {
     this.#before = addUp(this.#before, this.#told.byModel)
@@ -64,6 +74,15 @@ function sum(one: Tokens, other: Tokens): Tokens {
     output: one.output + other.output,
     cache_read: one.cache_read + other.cache_read,
     cache_creation: one.cache_creation + other.cache_creation,
+  }
+}
+
+function difference(one: Tokens, other: Tokens): Tokens {
+  return {
+    input: Math.max(0, one.input - other.input),
+    output: Math.max(0, one.output - other.output),
+    cache_read: Math.max(0, one.cache_read - other.cache_read),
+    cache_creation: Math.max(0, one.cache_creation - other.cache_creation),
   }
 }
 

@@ -36,6 +36,11 @@ export class QuestionDesk {
     return this.#questions.open
   }
 
+  /** Those of an execution before this one. */
+  goOnFrom(questions: readonly Question[]): void {
+    this.#questions.goOnFrom(questions)
+  }
+
   ask(requestId: string, asked: QuestionAsked): void {
     const question = this.#questions.add(requestId, asked, this.#now())
     const { approvals } = this.#ports

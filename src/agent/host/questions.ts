@@ -40,6 +40,15 @@ export class Questions {
     return question
   }
 
+  /** Those of an execution before this one: they stay open until they are asked again. */
+  goOnFrom(questions: readonly Question[]): void {
+    for (const question of questions) {
+      this.#open.set(question.question_id, { question, requestId: null })
+      const number = Number(/^q(\d+)$/.exec(question.question_id)?.[1] ?? 0)
+      this.#count = Math.max(this.#count, number)
+    }
+  }
+
   find(questionId: string): Open | null {
     return this.#open.get(questionId) ?? null
   }

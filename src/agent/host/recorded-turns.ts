@@ -56,7 +56,7 @@ export class RecordedTurns {
     const { turnId: turn_id, content, by } = turn
     this.#turns.accept(turn, when)
     const said = typeof content === "string" ? { text: content } : { content }
-    this.#record.add("turn", { turn_id, by, ...said })
+    this.#record.add("turn", { turn_id, by, ...said, ...(when === "now" ? { when } : {}) })
   }
 
   begin(): Turn | null {

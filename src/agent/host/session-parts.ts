@@ -1,4 +1,5 @@
 import type { HostStart } from "../../protocol/agent-orders.ts"
+import type { HostRestart } from "../../protocol/agent-restart.ts"
 import type { AgentProcess, AgentSignal } from "../port.ts"
 import type { Doing } from "./activity.ts"
 import { Budgets, type BudgetUse } from "./budgets.ts"
@@ -58,6 +59,18 @@ export class SessionParts {
       resumed: (after, attempt) => record.add("resumed", { after, attempt }),
       goOn: () => calls.goOn(),
     })
+  }
+
+  /** Goes on with an execution that ended with the service; its turns come first. */
+  goOnWith({ of: execution_id, attempt, status, turns, problem }: HostRestart): void {
+    if (status !== null) {
+      this.meter.goOnFrom(status.usage, status.turns.responses)
+      this.desk.goOnFrom(status.questions)
+    }
+    for (const turn of turns) this.turns.accept(turn, "next")
+    if (problem !== null) this.#record.add("problem", { problem })
+    // After the turns: whoever reads the log finds all of them, or those of the one before.
+    this.#record.add("resumed", { after: "restart", attempt, execution_id })
   }
 
   /** Warns where a budget is nearly used up; answers one that was exceeded, or null. */

@@ -6,6 +6,14 @@ import type { SessionParts } from "./session-parts.ts"
 /** Why a session ends; without an exit code, that of its last turn's outcome. */
 export type Ending = { cause: StopCause | null; message: string; exitCode: number | null }
 
+export const agentLeft: Ending = { cause: null, message: "The agent ended.", exitCode: 1 }
+
+/** Whether an execution before this one was told to end, once its turns are done. */
+export function endingBefore(status: AgentStatus | null): Ending | null {
+  const message = status?.end?.message ?? null
+  return message === null ? null : { cause: null, message, exitCode: null }
+}
+
 /** How a session stands. */
 export function sessionStatus(
   spec: AgentSpec,

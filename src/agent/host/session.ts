@@ -6,7 +6,7 @@ import type { BudgetUse } from "./budgets.ts"
 import { Program } from "./program.ts"
 import { SessionParts } from "./session-parts.ts"
 import type { SessionPorts } from "./session-ports.ts"
-import { type Ending, sessionStatus } from "./session-status.ts"
+import { agentLeft, type Ending, endingBefore, sessionStatus } from "./session-status.ts"
 
 /** How long a turn may go on after it was interrupted. */
 const interruptMs = 15_000
@@ -58,9 +58,11 @@ export class Session {
 
   /** Starts the agent, with the first turn if there is one. */
   begin(by: string): void {
-    const { first } = this.#start
+    const { first, restart } = this.#start
+    if (restart !== null) this.#parts.goOnWith(restart)
+    this.#ending = endingBefore(restart?.status ?? null)
     if (first !== null) this.#parts.turns.accept({ ...first, by }, "next")
-    this.#program.start()
+    this.#program.start(restart === null)
     this.#changed()
   }
 
@@ -283,5 +285,3 @@ export class Session {
     this.#ports.answered(id, { reason, message })
   }
 }
-
-const agentLeft: Ending = { cause: null, message: "The agent ended.", exitCode: 1 }

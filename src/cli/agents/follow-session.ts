@@ -1,9 +1,13 @@
 import type { Client } from "../../client/connect.ts"
 import { shortId } from "../../execution/id.ts"
+import { delay } from "../../lib/delay.ts"
 import type { SessionEvent } from "../../protocol/agent-event.ts"
 import type { Context } from "../context.ts"
 import { untilTold } from "../terminal/interrupts.ts"
 import { messageWriter } from "../terminal/message-writer.ts"
+
+/** How often it is asked whether a session goes on again. */
+const lookMs = 250
 
 const exitCodes = { success: 0, failure: 1, left: 130 } as const
 
@@ -36,9 +40,29 @@ export async function followSession(
     )
     return exitCodes.left
   }
-  const { cause } = await session.execution.ended
+  const { cause, outcome } = await session.execution.ended
+  const next = outcome === "lost" ? await successorOf(client, id, told.signal) : null
+  if (next !== null) {
+    await context.stderr.write(`The service died; the session goes on as ${shortId(next)}.\n`)
+    return await followSession(context, client, next, { isJson })
+  }
   await context.stderr.write(`The session ended before the turn did (${cause ?? "by itself"}).\n`)
   return exitCodes.failure
+}
+
+/** The execution that goes on with a session after a crash of the service; null for none. */
+async function successorOf(
+  client: Client,
+  execution_id: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  while (!signal.aborted) {
+    const { restarted_as, restarts_at } = await client.call("agent.status", { execution_id })
+    if (restarted_as !== undefined) return restarted_as
+    if (restarts_at === undefined) return null
+    await delay(lookMs, signal)
+  }
+  return null
 }
 
 /** Answers the exit code when the turn has ended. */

@@ -1,7 +1,8 @@
 import type { Question } from "../../execution/agent.ts"
 import { shortId } from "../../execution/id.ts"
 import { countText } from "../../lib/count-text.ts"
-import type { OpenQuestion } from "../../protocol/agent.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
+import type { InterruptedSession, OpenQuestion } from "../../protocol/agent.ts"
 import type { ResultOf } from "../../protocol/methods.ts"
 
 type Status = ResultOf<"agent.status">
@@ -22,6 +23,10 @@ export function statusText(status: Status): string {
     ["Limit", limit && `${limit.status}${limit.resets_at === null ? "" : `, ${limit.resets_at}`}`],
     ["Last turn", last_turn && `${last_turn.outcome} at ${last_turn.ended_at}`],
     ["Ends", end && end.message],
+    ["Goes on with", status.restart_of ?? null],
+    ["Goes on as", status.restarted_as ?? null],
+    ["Goes on at", status.restarts_at ?? null],
+    ["Interrupted", onOneLine(status.interrupted ?? "")],
   ]
   const shown = facts.filter(([, text]) => text !== null && text !== "")
   const width = Math.max(...shown.map(([name]) => name.length)) + 2
@@ -55,6 +60,14 @@ function deadlineLines({ answer_by, answer_then, rule }: Question): string[] {
   if (answer_by === undefined) return []
   const done = answer_then === "allow" ? "Allowed" : "Denied"
   return [`  ${done} at ${answer_by} by rule ${rule ?? "?"}, unless somebody answers before.`]
+}
+
+/** A session that waits for somebody to go on with it. */
+export function interruptedText(session: InterruptedSession): string {
+  const { execution_id, why, missing, since, command } = session
+  const needed = missing.length === 0 ? [] : [`  missing: ${onOneLine(missing.join(", "))}`]
+  const told = `${shortId(execution_id)} was interrupted at ${since}: ${onOneLine(why)}`
+  return [told, ...needed, `  ${onOneLine(command)}`, ""].join("\n")
 }
 
 function inputText({ input, input_bytes }: Question): string {

@@ -77,7 +77,9 @@ export function startRequest(
   if (Object.keys(env).length > 0) request.env = env
   const envFile = values["env-file"]
   if (envFile !== undefined) request.env_file = isLocal ? resolve(context.cwd, envFile) : envFile
-  const cwd = isLocal ? resolve(context.cwd, values.cwd ?? "") : values.cwd
+  // An execution that is gone on with has a directory of its own.
+  const isElsewhere = values.cwd === undefined && isExecution(values.resume)
+  const cwd = isLocal && !isElsewhere ? resolve(context.cwd, values.cwd ?? "") : values.cwd
   if (cwd !== undefined) request.cwd = cwd
   if (values.timeout !== undefined) {
     request.timeout = durationOption("--timeout", values.timeout) / 1000
@@ -103,6 +105,10 @@ export function configureRequest(values: {
     ...(model === undefined ? {} : { model }),
     ...(mode === undefined ? {} : { permission_mode: mode }),
   }
+}
+
+function isExecution(resume: string | undefined): boolean {
+  return resume !== undefined && !/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(resume)
 }
 
 function dollars(text: string): number {

@@ -1,4 +1,4 @@
-import { questionText } from "../agents/session-text.ts"
+import { interruptedText, questionText } from "../agents/session-text.ts"
 import { flag, readPairs, repeatable } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
@@ -8,7 +8,8 @@ export const inboxCommand = command({
   usage: ["inbox [OPTIONS]"],
   about: `\
 Lists the questions that agents have asked and nobody has answered, of every session that you may
-answer for. \`agent answer\` answers one.`,
+answer for, and the sessions that a crash of the service has interrupted and that cannot go on by
+themselves. \`agent answer\` answers a question; what goes on with a session is shown with it.`,
   options: {
     json: flag("one JSON document"),
     label: repeatable("NAME=VALUE", "only of sessions with this label", { short: "l" }),
@@ -20,12 +21,12 @@ answer for. \`agent answer\` answers one.`,
     const reached = await tryReach(context, addressOf(context, values), "never")
     await using _reached = reached
     const inbox = await reached?.client.call("agent.inbox", { labels })
-    const questions = inbox?.questions ?? []
+    const { questions = [], interrupted = [] } = inbox ?? {}
     if (values.json === true) {
-      await context.stdout.write(`${JSON.stringify({ questions }, null, 2)}\n`)
+      await context.stdout.write(`${JSON.stringify({ questions, interrupted }, null, 2)}\n`)
       return 0
     }
-    const texts = questions.map(questionText)
+    const texts = [...questions.map(questionText), ...interrupted.map(interruptedText)]
     await context.stdout.write(texts.length === 0 ? "No question is open.\n" : texts.join("\n"))
     return 0
   },

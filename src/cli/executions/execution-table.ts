@@ -39,7 +39,7 @@ function cellsOf(view: ExecutionView, now: Date, colours: Colours): Cell[] {
     { text: stateText(view), paint: statePaint(view, colours) },
     { text: ageText(now.getTime() - Date.parse(view.created_at)) },
     { text: durationText(view.execution_time * 1000) },
-    { text: exitText(view), paint: exitPaint(view, colours) },
+    { text: endText(view), paint: exitPaint(view, colours) },
     { text: sizeText(bytes.stdout + bytes.stderr) },
   ]
 }
@@ -50,6 +50,12 @@ function stateText({ state, blocked, agent }: ExecutionView): string {
   if (!agent || state !== "running") return state
   const { open_questions, activity } = agent
   return open_questions === 0 ? activity.state : countText(open_questions, "question")
+}
+
+/** Of a session that goes on in another execution, in which. */
+function endText(view: ExecutionView): string {
+  const { restarted_as: next } = view
+  return next === undefined ? exitText(view) : `${exitText(view)}, now ${shortId(next)}`
 }
 
 function costText({ agent }: ExecutionView): string {

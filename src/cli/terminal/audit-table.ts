@@ -62,6 +62,10 @@ function whatText(entry: AuditEntry): string {
       const how = by === "deadline" ? `rule ${rule}, after nobody had answered` : `rule ${rule}`
       return `${shortId(entry.execution_id)} ${question_id} ${tool}: by ${how}`
     }
+    case "session-restarted":
+      return `${shortId(entry.execution_id)} goes on as ${shortId(entry.what.as)}`
+    case "session-interrupted":
+      return `${shortId(entry.execution_id)} does not go on by itself: ${entry.what.why}`
     case "service-started": {
       const { version, listen, policy, lost } = entry.what
       const left = lost === 0 ? "" : `, ${lost} lost`

@@ -131,6 +131,8 @@ export interface JournalReader {
   receipt(id: ExecutionId): SignedReceipt | null
   /** False once retention has removed it; what was never written is not removed. */
   keepsTranscript(id: ExecutionId): boolean
+  /** Sessions that ended with the service and have not gone on, oldest first; up to a bound. */
+  openRestarts(): ExecutionRecord[]
   /** How many of the executions that have not ended are in each state. */
   countLive(): Partial<Record<ExecutionRecord["state"]["kind"], number>>
 }

@@ -36,6 +36,6 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> &
     withReserve(write: () => void): boolean
     newId(): ExecutionId
     /** The same for the same request, whatever the order of its fields. */
-    fingerprint(request: ExecuteParams, agent: AgentOptions | null): string
+    fingerprint: (request: ExecuteParams, agent: AgentOptions | null) => string
     signalNumber(signal: string | number): number | null
   }

@@ -13,7 +13,7 @@ import type { ControlResult, InputResult } from "../../protocol/methods.ts"
 import { Admission } from "./admission/admission.ts"
 import { type DiskUse, shareOf } from "./admission/disk-use.ts"
 import type { Starter } from "./admission/execution-slots.ts"
-import { type HostPlan, hostStartOf } from "./agents/agent-start.ts"
+import { type HostPlan, hostStartOf, type Predecessor } from "./agents/agent-start.ts"
 import { sessionInUse } from "./agents/session-in-use.ts"
 import { carryOut, type Order } from "./carry-out.ts"
 import { type Input, Inputs } from "./inputs.ts"
@@ -73,23 +73,20 @@ export class Keeper {
     request: ExecuteParams,
     isFollowed = false,
     agentOptions: AgentOptions | null = null,
+    predecessor: Predecessor | null = null,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
     const { principal } = starter
     const tooMany = this.#admission.rateRefusal(starter)
     if (tooMany !== null) return fail(tooMany)
-    const { store, redaction } = this.#ports
+    const { store, redaction, fingerprint } = this.#ports
     const { idempotency_key } = request
     const key = idempotency_key === undefined ? null : keptKey(idempotency_key, redaction)
-    const asked = key && {
-      principal,
-      key,
-      fingerprint: this.#ports.fingerprint(request, agentOptions),
-    }
+    const asked = key && { principal, key, fingerprint: fingerprint(request, agentOptions) }
     const repeated = asked && repeatedStart(asked, store, (id) => this.live.find(id)?.record)
     if (repeated !== null) return repeated
     if (this.#isShuttingDown) return shuttingDown
     if (this.#isHandingOver) return beingUpgraded
-    const agent = agentOptions && this.#planner.agentStart(agentOptions)
+    const agent = agentOptions && this.#planner.agentStart(agentOptions, predecessor)
     const room = this.#admission.availability(starter, descriptorsOf(request))
     if (!room.ok) return room
     const busy = agent && sessionInUse(agent, this.live)
@@ -111,7 +108,9 @@ export class Keeper {
       createdAt: this.#ports.clock.now().toISOString(),
     })
     const idempotency = asked && { ...asked, key: asked.key.kept }
-    if (!this.#ports.withoutReserve(() => store.create(record, idempotency))) return diskFull
+    const before = predecessor?.record ?? null
+    const create = () => store.create(record, idempotency, before)
+    if (!this.#ports.withoutReserve(create)) return diskFull
     const supervision = this.#supervision(record)
     if (isFollowed) supervision.setDrivers(1, null)
     if (mustWait) {
@@ -125,7 +124,7 @@ export class Keeper {
       // Nothing refused was partly done: the attempt leaves no execution behind.
       const isUndone =
         !hasRun(started.failure) &&
-        this.#ports.withReserve(() => store.withdraw(record.id, idempotency))
+        this.#ports.withReserve(() => store.withdraw(record.id, idempotency, before))
       if (!isUndone) void supervision.endUnstarted(startFailed(started.failure, redaction))
       return started
     }
@@ -295,6 +294,6 @@ export class Keeper {
   }
 
   #notLive(id: ExecutionId, verb: string): Result<never, Failure> {
-    return tooLate(id, this.#ports.store.find(id)?.state.kind ?? null, verb)
+    return tooLate(id, this.#ports.store.find(id), verb)
   }
 }

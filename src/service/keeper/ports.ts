@@ -231,7 +231,12 @@ export interface TranscriptStore {
 export type IdempotencyEntry = { principal: string; key: string; fingerprint: string }
 
 export interface Journal {
-  create(record: ExecutionRecord, idempotency: IdempotencyEntry | null): void
+  /** One that goes on with another is linked from that one, in the same transaction. */
+  create(
+    record: ExecutionRecord,
+    idempotency: IdempotencyEntry | null,
+    goesOnWith?: ExecutionRecord | null,
+  ): void
   /** One transaction: the event, and the record as it is after it. */
   append(event: ExecutionEvent, record: ExecutionRecord): void
   /** The record changed, the state did not. */
@@ -252,7 +257,11 @@ export interface Journal {
   transcriptRemoved(id: ExecutionId): void
   remove(id: ExecutionId): void
   /** An execution that could not be started never was: neither it nor its key is remembered. */
-  withdraw(id: ExecutionId, idempotency: IdempotencyEntry | null): void
+  withdraw(
+    id: ExecutionId,
+    idempotency: IdempotencyEntry | null,
+    goesOnWith?: ExecutionRecord | null,
+  ): void
   /** Records and keys past their time; answers how many went. */
   expire(before: { recordsEndedBefore: Date; keysBefore: Date }): number
   /** Everything written so far survives a loss of power, not only the death of this process. */

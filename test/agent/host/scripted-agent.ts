@@ -14,6 +14,7 @@ import type { AgentSpec } from "../../../src/execution/agent.ts"
 import type { OwnedRule } from "../../../src/execution/judge-question.ts"
 import type { RuleDecision } from "../../../src/protocol/agent-host.ts"
 import type { AgentOrder } from "../../../src/protocol/agent-orders.ts"
+import type { HostRestart } from "../../../src/protocol/agent-restart.ts"
 import type { Failure } from "../../../src/protocol/failure.ts"
 import { ManualClock } from "../../support/manual-clock.ts"
 
@@ -110,6 +111,7 @@ export class StagedSession implements Agent {
     more: Partial<AgentSpec> = {},
     prompt: string | null = null,
     approval: readonly OwnedRule[] = [],
+    restart: HostRestart | null = null,
   ) {
     const log = new EventLog(
       (bytes) => void this.events.push(JSON.parse(Buffer.from(bytes).toString("utf8"))),
@@ -118,7 +120,7 @@ export class StagedSession implements Agent {
     const first = prompt === null ? null : { turnId: "first", content: prompt }
     const start = { argv: ["claude"], argv0: null, cwd: "/", executionId: "aaaa" }
     this.session = new Session(
-      { ...start, approval: [], first, spec: { ...spec, ...more } },
+      { ...start, approval: [], first, restart, spec: { ...spec, ...more } },
       {
         agent: this,
         clock: this.clock,

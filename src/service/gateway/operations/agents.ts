@@ -5,16 +5,19 @@ import type { StateKind } from "../../../execution/state.ts"
 import type { ByteBudget } from "../../../lib/byte-budget.ts"
 import { delay } from "../../../lib/delay.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { AgentOptions, type AgentStartParams, type OpenQuestion } from "../../../protocol/agent.ts"
+import type { AgentStartParams, InterruptedSession, OpenQuestion } from "../../../protocol/agent.ts"
 import type { ClientOrder } from "../../../protocol/agent-orders.ts"
-import { ExecuteParams, executeResultOf } from "../../../protocol/execute.ts"
+import type { UnfinishedWork } from "../../../protocol/agent-restart.ts"
+import { executeResultOf } from "../../../protocol/execute.ts"
 import { type Failure, failure, withDetails } from "../../../protocol/failure.ts"
 import type { ResultOf } from "../../../protocol/methods.ts"
+import { restartLinksOf } from "../../../protocol/restart-links.ts"
 import { tooMuchInputWaits } from "../../../protocol/session-limits.ts"
 import type { Caller } from "../../access/caller.ts"
 import { isAdmin, mayAnswer, permit, scopeOf } from "../../access/permission.ts"
 import type { AgentOperations } from "../agent-operations.ts"
 import type { Answer, Operations } from "../ports.ts"
+import { carriedRequest, sessionRequest } from "./carried-start.ts"
 import type { KeeperLink } from "./keeper-link.ts"
 import { originOf, ownedOf } from "./owned.ts"
 
@@ -27,6 +30,10 @@ export type AgentPorts = {
   waitingInput: ByteBudget
   status: Operations["status"]
   cancel: (caller: Caller, id: string) => Answer<unknown>
+  /** Sessions that ended with the service and have not gone on. */
+  openRestarts: () => readonly ExecutionRecord[]
+  /** What a session had not finished then; a failure says why that cannot be told. */
+  unfinishedWork: (record: ExecutionRecord) => Promise<Result<UnfinishedWork, string>>
   /** The execution that a caller means, if it may steer it and has the scope. */
   resolve: (caller: Caller, id: string, scope: Scope) => Result<ExecutionId, Failure>
 }
@@ -68,7 +75,7 @@ export function agentOperations(ports: AgentPorts): AgentOperations {
       const found = await status(caller, execution_id)
       if (!found.ok) return found
       const { id, agent, state, spec } = found.value
-      if (agent) return ok({ execution_id: id, ...agent })
+      if (agent) return ok({ execution_id: id, ...agent, ...restartLinksOf(found.value) })
       return fail(noAgentStatus(spec.agent !== undefined, state.kind))
     },
 
@@ -77,10 +84,11 @@ export function agentOperations(ports: AgentPorts): AgentOperations {
       if (!permitted.ok) return permitted
       const live = await link().call("live", {})
       if (!live.ok) return live
-      const theirs = live.value.records.filter((record) => {
-        return mayAnswer(caller, ownedOf(record)) && hasLabels(record, labels)
-      })
-      return ok({ questions: theirs.flatMap(questionsOf) })
+      const isTheirs = (record: ExecutionRecord) =>
+        mayAnswer(caller, ownedOf(record)) && hasLabels(record, labels)
+      const questions = live.value.records.filter(isTheirs).flatMap(questionsOf)
+      const interrupted = ports.openRestarts().filter(isTheirs).flatMap(interruptedSessions)
+      return ok({ questions, interrupted })
     },
   }
 }
@@ -110,13 +118,17 @@ async function startAgent(
   if (!permitted.ok) return permitted
   const resumed = await sessionToResume(caller, params, ports)
   if (!resumed.ok) return resumed
-  const asked = { ...params, ...(resumed.value === null ? {} : { resume: resumed.value }) }
-  const started = await start(caller, asked, ports)
+  const { session, ran } = resumed.value
+  const asked = { ...params, ...(session === null ? {} : { resume: session }) }
+  // Whoever may only see it goes on with the session, but not in the place of its execution.
+  const goesOn = ran?.restart !== undefined && !params.fork && mayAnswer(caller, ownedOf(ran))
+  const goesOnWith = goesOn ? ran : null
+  const started = await start(caller, asked, ports, goesOnWith)
   if (started.ok || !params.take_over) return started
   const holder = started.failure.details?.["execution_id"]
   if (started.failure.reason !== "SESSION_BUSY" || typeof holder !== "string") return started
   const left = await leave(caller, holder, ports)
-  return left.ok ? start(caller, asked, ports) : left
+  return left.ok ? start(caller, asked, ports, goesOnWith) : left
 }
 
 /** `resume` may name an execution that ran the session. */
@@ -124,37 +136,33 @@ async function sessionToResume(
   caller: Caller,
   { resume }: AgentStartParams,
   { status }: AgentPorts,
-): Promise<Result<string | null, Failure>> {
-  if (resume === undefined || /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(resume)) return ok(resume ?? null)
+): Promise<Result<{ session: string | null; ran: ExecutionRecord | null }, Failure>> {
+  if (resume === undefined || /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(resume)) {
+    return ok({ session: resume ?? null, ran: null })
+  }
   const found = await status(caller, resume)
   if (!found.ok) return found
   const { agent, spec } = found.value
   const session = agent?.session_id ?? spec.agent?.sessionId
-  if (session !== undefined) return ok(session)
+  if (session !== undefined) return ok({ session, ran: found.value })
   return fail(failure("INVALID_PARAMS", `Execution ${found.value.id} has no agent's session.`))
 }
 
 async function start(
   caller: Caller,
   params: AgentStartParams,
-  { link }: AgentPorts,
+  { link, unfinishedWork }: AgentPorts,
+  goesOnWith: ExecutionRecord | null = null,
 ): Answer<ResultOf<"agent.start">> {
-  const agent = AgentOptions.parse(params)
-  const { cwd, env, timeout, idle_timeout, budget, limits, idempotency_key, labels } = params
-  const request = ExecuteParams.parse({
-    argv: [agent.agent, ...agent.args],
-    cwd,
-    env,
-    timeout,
-    idle_timeout,
-    budget,
-    limits,
-    idempotency_key,
-    labels,
-    stdin: "pipe",
-  })
-  const origin = originOf(caller)
-  const asked = { origin, exempt: isAdmin(caller), request, follow: false, agent }
+  const { env } = params
+  const carried = goesOnWith && { old: goesOnWith, work: await workOf(goesOnWith, unfinishedWork) }
+  const asked = {
+    origin: originOf(caller),
+    exempt: isAdmin(caller),
+    follow: false,
+    ...(carried === null ? sessionRequest(params) : carriedRequest(params, carried)),
+    ...(carried && { goesOnWith: { executionId: carried.old.id, work: carried.work } }),
+  }
   const started = await link().call("start", asked)
   if (!started.ok) return started
   const { record, repeated } = started.value
@@ -194,6 +202,30 @@ async function leave(
   const canceled = await ports.cancel(caller, holder)
   if (canceled.ok || canceled.failure.reason === "WRONG_STATE") return ok(null)
   return canceled
+}
+
+/** Somebody who wants to go on does so, whatever is missing: the session says what. */
+async function workOf(
+  record: ExecutionRecord,
+  read: AgentPorts["unfinishedWork"],
+): Promise<UnfinishedWork> {
+  const work = await read(record)
+  return work.ok ? work.value : { turns: [], status: null, problem: work.failure }
+}
+
+function interruptedSessions(record: ExecutionRecord): InterruptedSession[] {
+  const { id, spec, agent, restart, endedAt, createdAt } = record
+  if (restart?.kind !== "interrupted") return []
+  const { why, missing } = restart
+  const session_id = agent?.session_id ?? spec.agent?.sessionId ?? ""
+  const variables = missing.map((name) => ` -e ${shellWord(name)}=…`)
+  const command = `cc-executor claude -d --resume ${id}${variables.join("")}`
+  return [{ execution_id: id, session_id, since: endedAt ?? createdAt, why, missing, command }]
+}
+
+/** So that a shell takes it as it is, whoever has chosen it. */
+function shellWord(name: string): string {
+  return /^\w+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
 }
 
 function questionsOf({ id, agent }: ExecutionRecord): OpenQuestion[] {

@@ -38,6 +38,7 @@ import { TranscriptFeed, transcriptExpired } from "./output-feed.ts"
 import { originOf, ownedOf } from "./owned.ts"
 import { readChunks, readPage } from "./read-chunks.ts"
 import { ReadScheduler } from "./read-scheduler.ts"
+import { unfinishedWork } from "./unfinished-work.ts"
 
 export type OperationPorts = {
   link: () => KeeperLink
@@ -65,6 +66,8 @@ export function createOperations(ports: OperationPorts): Operations {
       waitingInput,
       status: (caller, id) => operations.status(caller, id),
       cancel: (caller, id) => operations.control(caller, id, { type: "CANCEL" }),
+      openRestarts: () => journal().openRestarts(),
+      unfinishedWork: (record) => unfinishedWork(record, journal(), transcripts()),
       resolve: (caller, id, scope) => resolve(caller, id, scope, "steer"),
     }),
 

@@ -19,13 +19,13 @@ import { CallLimiter, untilAnswered } from "../../transports/http/call-limiter.t
 import { Sessions } from "../../transports/socket/sessions.ts"
 import { connectionBounds } from "../listen/connection-bounds.ts"
 import { listen } from "../listen/listen.ts"
-import type { TlsRefusal } from "../listen/tls-terminator.ts"
 import { AuditTrail } from "../operations/audit-trail.ts"
 import { type Channel, type OpenKeeperLink, openKeeperLink } from "../operations/keeper-link.ts"
 import { LiveExecutions } from "../operations/live-executions.ts"
 import { createOperations } from "../operations/operations.ts"
 import { ReadScheduler } from "../operations/read-scheduler.ts"
-import type { JournalReader, Refusal } from "../ports.ts"
+import { restartSessions } from "../operations/session-restarts.ts"
+import type { JournalReader } from "../ports.ts"
 import { metricsText, OutputMetrics, RequestMetrics } from "../reports/gateway-metrics.ts"
 import { findUnreadiness } from "../reports/readiness.ts"
 import { openAccess } from "./access.ts"
@@ -34,6 +34,7 @@ import { enforcementFacts } from "./enforcement-facts.ts"
 import { serveMcp } from "./mcp.ts"
 import type { ExtendMcp } from "./mcp-transports.ts"
 import { readWith } from "./read-with-reserve.ts"
+import { unseenClient } from "./unseen-client.ts"
 
 /** Characters of text sent: each message was a string before. */
 const collectEveryLength = 10 * 1024 * 1024
@@ -231,8 +232,14 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     if (first === "admitted" && !openJournal()) return 1
     if (first === "admitted") admission.resolve()
   }
+  const ended = new AbortController()
+  const restarting = { link: keeper, transcripts, log, ended: ended.signal, now: () => new Date() }
+  void restartSessions({ ...restarting, journal: () => journal }).catch((err: unknown) => {
+    log.error({ err }, "sessions cannot be restarted")
+  })
 
   const why = await toldToEnd
+  ended.abort()
   if (why === "signal") {
     const parting = isDraining ? "closed" : "replaced"
     await Promise.all([trail.close(), openSessions.farewell(isDraining, parting)])
@@ -283,17 +290,4 @@ function valueOf<Value>(answer: Result<Value, Failure> | null): Value | null {
 function open<Value>(value: Value | null): Value {
   if (value === null) throw new Error("the gateway was asked before it was ready")
   return value
-}
-
-const unseen = {
-  full: { reason: "AT_CAPACITY", told: "TLS was refused" },
-  handshake: { reason: "UNAUTHORIZED", told: "TLS was refused" },
-  stranger: { reason: "FORBIDDEN", told: "TLS was passed by" },
-} as const
-
-/** It was turned away before it could ask for anything. */
-function unseenClient({ address, kind, why }: TlsRefusal): Refusal {
-  const { reason, told } = unseen[kind]
-  const failure: Failure = { reason, message: `${told}: ${why}.` }
-  return { principal: null, address, via: "tls", method: "connect", failure }
 }

@@ -1,18 +1,31 @@
 import type { AgentSpec } from "../../../execution/agent.ts"
 import type { ApprovalRule } from "../../../execution/approval-rule.ts"
 import { ownedRules } from "../../../execution/judge-question.ts"
+import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { HostStart } from "../../../protocol/agent-orders.ts"
+import type { HostRestart, UnfinishedWork } from "../../../protocol/agent-restart.ts"
 import type { Plan } from "../starting/plan.ts"
 
 /** A session that was asked for: how it is to be run, and what it begins with. */
-export type AgentStart = { spec: AgentSpec; first: FirstTurn | null }
+export type AgentStart = {
+  spec: AgentSpec
+  first: FirstTurn | null
+  restart: HostRestart | null
+}
+
+/** The execution that a session ran in when the service died, and what it had not finished. */
+export type Predecessor = { record: ExecutionRecord; work: UnfinishedWork; attempt: number }
 
 /** Without a name of its own it gets the execution's, so that whoever has started it knows it. */
 type FirstTurn = { turnId: string | null; content: string }
 
 /** `newId` makes names of sessions and turns. */
-export function agentStartOf(options: AgentOptions, newId: () => string): AgentStart {
+export function agentStartOf(
+  options: AgentOptions,
+  newId: () => string,
+  predecessor: Predecessor | null,
+): AgentStart {
   const { prompt, resume = null, fork } = options
   const isOwnSession = resume === null || fork
   return {
@@ -30,9 +43,27 @@ export function agentStartOf(options: AgentOptions, newId: () => string): AgentS
       restart: options.restart,
       envFile: options.env_file ?? null,
       ...(options.approval === undefined ? {} : { approval: options.approval }),
+      ...(predecessor && sameSession(predecessor)),
     },
     first: prompt === undefined ? null : { turnId: options.turn_id ?? null, content: prompt },
+    restart: predecessor && restartOf(predecessor),
   }
+}
+
+function sameSession({ record, work, attempt }: Predecessor): Partial<AgentSpec> {
+  const { agent } = record.spec
+  const told = (work.status ?? record.agent)?.session_id ?? agent?.sessionId
+  return {
+    ...(told === undefined ? {} : { sessionId: told }),
+    resumedFrom: agent?.resumedFrom ?? null,
+    fork: agent?.fork ?? false,
+    restartOf: record.id,
+    restarts: attempt,
+  }
+}
+
+function restartOf({ record, work, attempt }: Predecessor): HostRestart {
+  return { of: record.id, attempt, ...work, status: work.status ?? record.agent ?? null }
 }
 
 /** A plan, with what the host of an agent is to be told; null for a command. */
@@ -51,7 +82,7 @@ export function hostStartOf({ first, ...host }: PlannedHost, executionId: string
  */
 export function hostPlan(
   plan: Plan,
-  { spec, first }: AgentStart,
+  { spec, first, restart }: AgentStart,
   ownProgram: readonly string[],
   approval: readonly ApprovalRule[],
 ): HostPlan {
@@ -65,6 +96,6 @@ export function hostPlan(
       argv0: null,
       isAgentHost: true,
     },
-    host: { argv, argv0, cwd, spec, first, approval: ownedRules(approval, spec.approval) },
+    host: { argv, argv0, cwd, spec, first, restart, approval: ownedRules(approval, spec.approval) },
   }
 }

@@ -1,13 +1,14 @@
 import type { AgentStatus } from "../../../execution/agent.ts"
 
-/** Whether a status has something that must survive: questions, turns, a limit, the session. */
+/** Whether a status has something that must survive: what a restart needs, questions, a limit. */
 export function isNewsworthy(before: AgentStatus | null, status: AgentStatus): boolean {
   return before === null || essence(before) !== essence(status)
 }
 
-function essence({ session_id, agent_version, turns, questions, limit, end }: AgentStatus): string {
+function essence({ turns, questions, ...status }: AgentStatus): string {
+  const { session_id, agent_version, model, permission_mode, limit, end } = status
   const { accepted, ended, current } = turns
   const open = questions.map(({ question_id }) => question_id)
-  const kept = { session_id, agent_version, accepted, ended, current, open, limit, end }
-  return JSON.stringify(kept)
+  const configured = { session_id, agent_version, model, permission_mode }
+  return JSON.stringify({ ...configured, accepted, ended, current, open, limit, end })
 }

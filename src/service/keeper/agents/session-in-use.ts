@@ -32,6 +32,8 @@ export function sessionOpenOutside(
 }
 
 /** The session that is to be written by this one alone; null for a new one. */
-function sessionTaken({ spec: { sessionId, resumedFrom, fork } }: AgentStart): string | null {
+function sessionTaken({ spec }: AgentStart): string | null {
+  const { sessionId, resumedFrom, fork, restartOf } = spec
+  if (restartOf !== undefined) return sessionId
   return resumedFrom === null || fork ? null : sessionId
 }

@@ -26,6 +26,23 @@ export function decisionNote(
   return { event: "question-decided", principal, execution_id, outcome, what }
 }
 
+/** None for a session that may still go on by itself. */
+export function interruptedNotes({ id, principal, restart }: ExecutionRecord): AuditNote[] {
+  if (restart?.kind !== "interrupted") return []
+  const event = "session-interrupted"
+  const what = { why: restart.why }
+  return [{ event, principal, execution_id: id, outcome: "happened", what }]
+}
+
+/** None for one that goes on with no other. */
+export function restartedNotes({ id, principal, spec }: ExecutionRecord): AuditNote[] {
+  const { restartOf, restarts = 1 } = spec.agent ?? {}
+  if (restartOf === undefined) return []
+  const event = "session-restarted"
+  const what = { as: id, attempt: restarts }
+  return [{ event, principal, execution_id: restartOf, outcome: "happened", what }]
+}
+
 export function startNote(
   what: Omit<Started, "listen" | "pid" | "uid">,
   listens: { hosts: readonly string[]; port: number | null },

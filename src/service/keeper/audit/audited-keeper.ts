@@ -10,6 +10,7 @@ import type { ExecuteParams } from "../../../protocol/execute.ts"
 import type { Failure, Reason } from "../../../protocol/failure.ts"
 import type { KeeperParams } from "../../../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../../../protocol/methods.ts"
+import type { Predecessor } from "../agents/agent-start.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Audit, Clock, Redaction } from "../ports.ts"
 import { redactMessage } from "../redact.ts"
@@ -56,10 +57,12 @@ export class AuditedKeeper {
     request: ExecuteParams,
     follow: boolean,
     agent?: AgentOptions,
+    predecessor: Predecessor | null = null,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
     const { principal } = origin
     const method = agent === undefined ? "execute" : "agent.start"
-    const started = this.#keeper.start({ principal, exempt }, request, follow, agent ?? null)
+    const starter = { principal, exempt }
+    const started = this.#keeper.start(starter, request, follow, agent ?? null, predecessor)
     if (!started.ok) {
       const { failure } = started
       const isAboutCommand = !aboutRoom.has(failure.reason)

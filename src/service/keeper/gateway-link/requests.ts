@@ -2,6 +2,7 @@ import { hasEnded } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import { isKeeperMethod, keeperMethods } from "../../../protocol/ipc.ts"
+import type { SessionRestarts } from "../agents/session-restarts.ts"
 import type { AuditedKeeper } from "../audit/audited-keeper.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Clock } from "../ports.ts"
@@ -14,6 +15,7 @@ type Outcome = Result<unknown, Failure>
 export type Answerers = {
   keeper: Keeper
   audited: AuditedKeeper
+  restarts: SessionRestarts
   updates: GatewayUpdates
   metrics: KeeperMetrics
   report: KeeperReport
@@ -27,7 +29,7 @@ export type Answerers = {
 export function answerRequest(
   method: string,
   params: unknown,
-  { keeper, audited, updates, metrics, report, clock }: Answerers,
+  { keeper, audited, restarts, updates, metrics, report, clock }: Answerers,
 ): Outcome | Promise<Outcome> {
   if (!isKeeperMethod(method)) {
     return fail(failure("INTERNAL", `The keeper has no method ${method}.`))
@@ -35,16 +37,21 @@ export function answerRequest(
   const askedMs = clock.monotonicMs()
   switch (method) {
     case "start": {
-      const { origin, exempt, request, follow, agent } = keeperMethods.start.params.parse(params)
-      const started = audited.start(origin, exempt, request, follow, agent)
+      const asked = keeperMethods.start.params.parse(params)
+      const { origin, exempt, request, follow, agent, goesOnWith } = asked
+      const before = goesOnWith === undefined ? null : restarts.predecessor(goesOnWith)
+      const started = audited.start(origin, exempt, request, follow, agent, before)
       // What was found again may be unfollowed at this very moment, by its readers of before: only
       // a `follow` of its own tells which of the two comes last.
       if (!started.ok || started.value.repeated) return started
       const { record } = started.value
+      if (before !== null) restarts.linked(record)
       if (record.state.kind !== "queued") metrics.startAnswered(askedMs)
       if (follow && !hasEnded(record)) updates.follow(record.id)
       return started
     }
+    case "restart":
+      return restarts.restart(keeperMethods.restart.params.parse(params))
     case "control": {
       const order = keeperMethods.control.params.parse(params)
       return audited.control(order).then((outcome) => {

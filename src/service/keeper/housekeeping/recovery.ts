@@ -2,6 +2,7 @@ import type { ExecutionRecord } from "../../../execution/record.ts"
 import { countText } from "../../../lib/count-text.ts"
 import type { Clock, Journal, ReceiptSigner, Redaction, Sweep, TranscriptStore } from "../ports.ts"
 import { endedRecord } from "../supervision/ended-record.ts"
+import { restartAfterLoss } from "./restart-after-loss.ts"
 
 /**
  * Gives every execution that a dead keeper left without an end its true one: `lost`, with the
@@ -30,7 +31,9 @@ export async function recover(ports: {
       survivors: swept?.survivors ?? [],
       endedAt: clock.now().toISOString(),
     }
-    const record = endedRecord(left, [event], ending, redaction)
+    const restart = restartAfterLoss(found, clock.now())
+    const ended = endedRecord(left, [event], ending, redaction)
+    const record = restart === null ? ended : { ...ended, restart }
     journal.end([event], record, signer.sign(record))
     return record
   })

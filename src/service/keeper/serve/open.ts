@@ -6,7 +6,7 @@ import type { Handover } from "../../../protocol/handover.ts"
 import { whyCannotListen } from "../../gateway/listen/why-cannot-listen.ts"
 import { endLeftovers } from "../../os/trees/sweep.ts"
 import { JournalFullError } from "../../storage/journal/journal-failure.ts"
-import { endNotes } from "../audit/audit-notes.ts"
+import { endNotes, interruptedNotes } from "../audit/audit-notes.ts"
 import { recover } from "../housekeeping/recovery.ts"
 import { prepareAccess, whyAccessCannotBePrepared } from "./network-access.ts"
 import { openStorage, type ServiceStorage, whyStorageCannotReopen } from "./open-storage.ts"
@@ -79,7 +79,7 @@ async function recoverLost(
   )
   for (const record of lost ?? []) {
     log.warn({ executionId: record.id, state: record.state }, "execution lost")
-    for (const note of endNotes(record)) audit.note(note)
+    for (const note of [...endNotes(record), ...interruptedNotes(record)]) audit.note(note)
   }
   return lost
 }

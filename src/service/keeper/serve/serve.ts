@@ -35,6 +35,7 @@ import type { ServiceStorage } from "./open-storage.ts"
 import type { ServeOptions } from "./options.ts"
 import type { ProcessControl } from "./process-control.ts"
 import { every, needsTidying, surveyOf } from "./regular-work.ts"
+import { openSessionRestarts } from "./session-restarts.ts"
 import { fingerprint, gatewaySettings, keeperSettings, retentionSettings } from "./settings.ts"
 import { serviceClock } from "./system-clock.ts"
 import { openUpgrades, watchUpgradeSignal } from "./upgrade.ts"
@@ -116,6 +117,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
     settings,
     keeper,
     audited,
+    restarts: openSessionRestarts(running, record, metrics),
     updates,
     metrics,
     report,

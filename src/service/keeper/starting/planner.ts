@@ -3,7 +3,13 @@ import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { Starter } from "../admission/execution-slots.ts"
-import { type AgentStart, agentStartOf, type HostPlan, hostPlan } from "../agents/agent-start.ts"
+import {
+  type AgentStart,
+  agentStartOf,
+  type HostPlan,
+  hostPlan,
+  type Predecessor,
+} from "../agents/agent-start.ts"
 import { sessionOpenOutside } from "../agents/session-in-use.ts"
 import type { AgentStartPorts } from "../keeper-ports.ts"
 import type { Programs } from "../ports.ts"
@@ -20,8 +26,8 @@ export class Planner {
     this.#ports = ports
   }
 
-  agentStart(options: AgentOptions): AgentStart {
-    return agentStartOf(options, () => this.#ports.newUuid())
+  agentStart(options: AgentOptions, predecessor: Predecessor | null): AgentStart {
+    return agentStartOf(options, () => this.#ports.newUuid(), predecessor)
   }
 
   plan(

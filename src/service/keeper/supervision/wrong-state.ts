@@ -1,5 +1,6 @@
 import type { ExecutionId } from "../../../execution/id.ts"
-import type { ExecutionState, StateKind } from "../../../execution/state.ts"
+import type { ExecutionRecord } from "../../../execution/record.ts"
+import type { ExecutionState } from "../../../execution/state.ts"
 import { fail, type Result } from "../../../lib/result.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 
@@ -30,11 +31,17 @@ export function noTerminal({ kind }: ExecutionState): Result<never, Failure> {
 /** It is not live: it has ended, or never was, or its keeper was lost. */
 export function tooLate(
   id: ExecutionId,
-  state: StateKind | null,
+  record: ExecutionRecord | null,
   verb: string,
 ): Result<never, Failure> {
-  if (state === null) {
+  if (record === null) {
     return fail(failure("PROCESS_NOT_FOUND", `Unknown execution: ${id}.`))
+  }
+  const { kind: state } = record.state
+  if (record.restart?.kind === "restarted") {
+    const { as } = record.restart
+    const message = `Execution ${id} ended with the service; its session goes on as ${as}.`
+    return fail(failure("WRONG_STATE", message, { state, restarted_as: as }))
   }
   const why = state === "ended" ? "has already ended" : `was left ${state}`
   const message = `Execution ${id} ${why}: there is nothing to ${verb.toLowerCase()}.`

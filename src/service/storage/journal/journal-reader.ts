@@ -14,6 +14,8 @@ import { NamedExecutions } from "./named-executions.ts"
 import { parseReceiptRow, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
 import { VisibleExecutions } from "./visible-executions.ts"
 
+const mostOpenRestarts = 1000
+
 const StateRow = z.object({ state: StateKind })
 
 /** Reads beside the writer, from any process. No read waits for a write, nor holds one up. */
@@ -89,6 +91,11 @@ class SqliteJournalReader implements JournalReader, Disposable {
     return this.#statements.keepsTranscript.get(id) !== null
   }
 
+  openRestarts(): ExecutionRecord[] {
+    const rows = this.#statements.openRestarts.all(mostOpenRestarts)
+    return rows.map((row) => parseRecordRow(row, this.#path).record)
+  }
+
   [Symbol.dispose](): void {
     this.#open.dispose()
     this.#database.close(true)
@@ -105,6 +112,11 @@ export function prepareReaderStatements(database: Database, owner: DisposableSta
     liveStates: prepare<[]>("SELECT state FROM executions WHERE ended_at_ms IS NULL"),
     keepsTranscript: prepare<[string]>(
       "SELECT 1 FROM executions WHERE id = ? AND has_transcript = 1",
+    ),
+    openRestarts: prepare<[number]>(
+      `SELECT ${recordColumns} FROM ${recordTables}
+       WHERE e.ended_at_ms IS NOT NULL AND json_extract(e.record, '$.restart.kind') <> 'restarted'
+       ORDER BY e.ended_at_ms LIMIT ?`,
     ),
     receipt: prepare<[string]>(
       `SELECT envelope FROM receipts

@@ -66,7 +66,11 @@ class SqliteJournal implements OpenJournal {
     keepMigration(this.#database)
   }
 
-  create(record: ExecutionRecord, idempotency: IdempotencyEntry | null): void {
+  create(
+    record: ExecutionRecord,
+    idempotency: IdempotencyEntry | null,
+    goesOnWith: ExecutionRecord | null = null,
+  ): void {
     assert(!hasEnded(record), `execution ${record.id} would end without its receipt`)
     const { insertExecution, insertSpec, insertLabel, insertKey } = this.#statements
     const { id, spec } = record
@@ -90,6 +94,9 @@ class SqliteJournal implements OpenJournal {
       if (idempotency !== null) {
         const { principal, key, fingerprint } = idempotency
         insertKey.run(principal, key, fingerprint, id, this.#clock.now().getTime())
+      }
+      if (goesOnWith !== null) {
+        this.#update({ ...goesOnWith, restart: { kind: "restarted", as: id } })
       }
     })
   }
@@ -120,11 +127,13 @@ class SqliteJournal implements OpenJournal {
   }
 
   update(record: ExecutionRecord): void {
+    this.#write(() => this.#update(record))
+  }
+
+  #update(record: ExecutionRecord): void {
     const { state, transcriptBytes, json } = storedRecordOf(record)
-    this.#write(() => {
-      const row = this.#statements.update.get(record.id, state, transcriptBytes, json)
-      assert(row !== null, `execution ${record.id} is not in the journal, or an end would change`)
-    })
+    const row = this.#statements.update.get(record.id, state, transcriptBytes, json)
+    assert(row !== null, `execution ${record.id} is not in the journal, or an end would change`)
   }
 
   find(id: ExecutionId): ExecutionRecord | null {
@@ -173,11 +182,16 @@ class SqliteJournal implements OpenJournal {
     })
   }
 
-  withdraw(id: ExecutionId, idempotency: IdempotencyEntry | null): void {
+  withdraw(
+    id: ExecutionId,
+    idempotency: IdempotencyEntry | null,
+    goesOnWith: ExecutionRecord | null = null,
+  ): void {
     const { withdraw, withdrawKey } = this.#statements
     this.#write(() => {
       if (idempotency !== null) withdrawKey.run(idempotency.principal, idempotency.key, id)
       withdraw.run(id)
+      if (goesOnWith !== null) this.#update(goesOnWith)
     })
   }
 

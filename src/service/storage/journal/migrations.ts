@@ -5,6 +5,7 @@ import type { JournalFailure } from "./journal-failure.ts"
 import initial from "./migrations/0001-initial.sql" with { type: "text" }
 import principals from "./migrations/0002-principals.sql" with { type: "text" }
 import names from "./migrations/names.sql" with { type: "text" }
+import openRestarts from "./migrations/open-restarts.sql" with { type: "text" }
 import shares from "./migrations/shares.sql" with { type: "text" }
 
 /** The place in the list is the version it leads to. What was released is never edited. */
@@ -13,13 +14,14 @@ export const journalVersion = migrations.length
 const known = journalVersion
 
 /**
- * Tables that make something faster, and that SQLite itself keeps true. They are no new version: a
- * program that does not know them goes on with the journal, as it must when the next program could
- * not take over. A reader must do without one that is missing.
+ * Tables and indices that make something faster, and that SQLite itself keeps true. They are no
+ * new version: a program that does not know them goes on with the journal, as it must when the next
+ * program could not take over. A reader must do without one that is missing.
  */
-const additions: ReadonlyArray<{ table: string; sql: string }> = [
-  { table: "shares", sql: shares },
-  { table: "names", sql: names }, // uses what comes with the shares
+const additions: ReadonlyArray<{ name: string; sql: string }> = [
+  { name: "shares", sql: shares },
+  { name: "names", sql: names }, // uses what comes with the shares
+  { name: "open_restarts", sql: openRestarts },
 ]
 
 /** Brings a database of any earlier version up to this program's, as a whole or not at all. */
@@ -30,7 +32,7 @@ export function migrate(
 ): Result<null, JournalFailure> {
   const found = versionOf(database)
   if (found > known) return fail(newer(path, found))
-  const missing = additions.filter(({ table }) => !hasTable(database, table))
+  const missing = additions.filter(({ name }) => !isThere(database, name))
   if (found === known) {
     for (const { sql } of missing) database.transaction(() => database.run(sql))()
     return ok(null)
@@ -62,9 +64,9 @@ function versionOf(database: Database): number {
   return z.object({ user_version: z.int() }).parse(statement.get()).user_version
 }
 
-function hasTable(database: Database, name: string): boolean {
+function isThere(database: Database, name: string): boolean {
   using statement = database.prepare<unknown, [string]>(
-    "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
+    "SELECT 1 FROM sqlite_schema WHERE name = ?",
   )
   return statement.get(name) !== null
 }

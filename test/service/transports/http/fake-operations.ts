@@ -48,7 +48,7 @@ export class FakeOperations implements Operations {
       this.#answer("agent.configure", caller, params, () => ok({})),
     status: async (caller, params) => this.#answer("agent.status", caller, params, notScripted),
     inbox: async (caller, params) =>
-      this.#answer("agent.inbox", caller, params, () => ok({ questions: [] })),
+      this.#answer("agent.inbox", caller, params, () => ok({ questions: [], interrupted: [] })),
   }
 
   control: Operations["control"] = async (caller, executionId, order) =>
