@@ -18,6 +18,12 @@ const escape = "\u001b"
 
 // Ours: the colours, those of the log library, and what a spinner, a table and a detaching do.
 const ownSequences = [
+  // A session's view: a picture from its beginning to the rows below, and to its end.
+  `${escape}\\[\\?2026h${escape}\\[\\?25l(?:${escape}\\[\\d+A)?\r${escape}\\[J`,
+  `${escape}\\[\\?7h(?:${escape}\\[\\d+A)?\r` +
+    `(?:${escape}\\[\\d+C)?${escape}\\[\\?25h${escape}\\[\\?2026l`,
+  `(?<!${escape}\\[\\?25l)${escape}\\[\\?7l`,
+  `${escape}\\[\\?2004h`,
   `${escape}\\[(?:0|1|2|22|3[12346]|39|90)m`,
   `\\r${escape}\\[2K`,
   `(?:${escape}\\[\\d+A)?\\r\n?${escape}\\[J`,
