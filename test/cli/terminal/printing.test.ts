@@ -139,7 +139,6 @@ const ways: {
       "src/cli/terminal/follow.ts": 1, // undoes modes by their numbers
       "src/cli/executions/interactive-list.ts": 1, // puts back what a program has set
       "src/cli/logs/log-printer.ts": 1, // output of an execution, and times through `onOneLine`
-      "src/cli/agents/follow-session.ts": 1, // events of a session, with --json
       "src/cli/terminal/message-writer.ts": 1, // messages to a program, never to a terminal
     },
   },
