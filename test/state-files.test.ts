@@ -72,6 +72,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     why: "files that a person or a setting names",
     files: {
       "src/agent/host/run-agent-host.ts": "Bun.file readFileSync", // its orders, and env_file
+      "src/cli/agents/approval-option.ts": "readFileSync", // of `--approval`
       "src/cli/commands/mcp-install.ts": "existsSync",
       "src/cli/commands/verify.ts": "readFileSync",
       "src/cli/connect/bearer-token.ts": "readFileSync",
@@ -101,6 +102,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
       "src/service/os/programs/open-working-directory.ts": "openSync statSync",
       "src/service/os/programs/program-files.ts": "openSync realpathSync statSync",
       "src/service/os/programs/programs.ts": "accessSync realpathSync statSync",
+      "src/service/os/real-directories.ts": "realpathSync", // of rules
       "src/service/os/programs/user-reach.ts": "lstatSync readlinkSync realpathSync statSync",
     },
   },

@@ -1,10 +1,10 @@
 import { z } from "zod"
 import { readDuration } from "../lib/duration.ts"
-import { compileWholePattern } from "../lib/pattern/whole-pattern.ts"
+import { readWholePattern } from "../lib/pattern/whole-pattern.ts"
 
 /** What is decided about the questions of agents without a person; read from YAML, or sent. */
 
-const mostRules = 200
+const mostRules = 100
 const mostPatternCharacters = 65_536
 
 const ruleName = z
@@ -20,11 +20,11 @@ const tool = z
 
 const pattern = z
   .string("write a pattern in quotes, such as `command: 'npm (test|run lint)'`")
-  .max(4096)
+  .max(1024)
   .check((checked) => {
-    const compiled = compileWholePattern(checked.value)
-    if (compiled.ok) return
-    const message = `${compiled.failure}; a pattern is for example \`npm (test|run lint)( .*)?\``
+    const read = readWholePattern(checked.value)
+    if (read.ok) return
+    const message = `${read.failure}; a pattern is for example \`npm (test|run lint)( .*)?\``
     checked.issues.push({ code: "custom", input: checked.value, message })
   })
 
@@ -47,7 +47,7 @@ export const ApprovalRule = z
           pattern,
           "name fields of the tool's input, each below it",
         )
-        .refine((input) => Object.keys(input).length <= 20, "at most 20 fields")
+        .refine((input) => Object.keys(input).length <= 8, "at most 8 fields")
         .optional()
         .describe("patterns by field: each must match the whole of it; `command` is for the shell"),
       directory: z

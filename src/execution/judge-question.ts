@@ -55,7 +55,7 @@ export class ApprovalJudge {
   readonly #rules: readonly OwnedRule[]
   /** The real path of the session's working directory. */
   readonly #directory: string
-  readonly #patterns = new Map<string, WholePattern>()
+  readonly #patterns = new Map<string, WholePattern | null>()
 
   constructor(rules: readonly OwnedRule[], directory: string) {
     this.#rules = rules
@@ -115,8 +115,10 @@ export class ApprovalJudge {
     for (const [name, pattern] of Object.entries(input)) {
       const field = fields.get(name)
       if (field === undefined) return false
+      const compiled = this.#pattern(pattern)
       if (field.kind === "unclear") unclear ??= field.why
-      else if (!field.texts.every((text) => this.#pattern(pattern).matches(text))) return false
+      else if (compiled === null) unclear ??= `the rule's pattern for ${name} is too complex`
+      else if (!field.texts.every((text) => compiled.matches(text))) return false
     }
     if (unclear !== null) return unclear
     return leavesSandbox(asked) && !("dangerouslyDisableSandbox" in input) && rule.decide !== "deny"
@@ -124,13 +126,14 @@ export class ApprovalJudge {
       : true
   }
 
-  #pattern(text: string): WholePattern {
+  /** Made ready when it is first needed; null where that is too much. */
+  #pattern(text: string): WholePattern | null {
     const known = this.#patterns.get(text)
     if (known !== undefined) return known
     const compiled = compileWholePattern(text)
-    if (!compiled.ok) throw new Error(`a rule's pattern was not checked: ${compiled.failure}`)
-    this.#patterns.set(text, compiled.value)
-    return compiled.value
+    const pattern = compiled.ok ? compiled.value : null
+    this.#patterns.set(text, pattern)
+    return pattern
   }
 }
 

@@ -94,11 +94,9 @@ describe("cc-executor policy check --tool", () => {
     mode: 0o600,
   })
   writeFileSync(rules, rule("tests", "npm test( .*)?", "allow"))
+  const given = ["--policy-file", servicePolicy, "--approval", rules]
   const ask = (command: string, ...more: string[]) =>
-    check(
-      ...["--policy-file", servicePolicy, "--approval", rules, "--tool", "Bash"],
-      ...["--input", JSON.stringify({ command }), ...more],
-    )
+    check(...given, "--tool", "Bash", "--input", JSON.stringify({ command }), ...more)
 
   test("says which rule decides, whose it is, and why", async () => {
     const allowed = await ask("npm test")

@@ -63,7 +63,8 @@ function ruleText({ name, from }: OwnedRule): string {
 }
 
 function deadlineText({ afterMs, then }: NonNullable<Verdict["deadline"]>): string {
-  return `${then === "allow" ? "allowed" : "denied"} after ${durationText(afterMs)} without an answer`
+  const done = then === "allow" ? "allowed" : "denied"
+  return `${done} after ${durationText(afterMs)} without an answer`
 }
 
 function fact(name: string, text: string): string {

@@ -59,7 +59,7 @@ export function questionText(question: OpenQuestion): string {
 function deadlineLines({ answer_by, answer_then, rule }: Question): string[] {
   if (answer_by === undefined) return []
   const done = answer_then === "allow" ? "Allowed" : "Denied"
-  return [`  ${done} at ${answer_by} by rule ${rule ?? "?"}, unless somebody answers before.`]
+  return [`  ${done} at ${answer_by} by rule ${rule ?? "?"} unless answered.`]
 }
 
 /** A session that waits for somebody to go on with it. */

@@ -5,7 +5,8 @@ import { type PatternTree, sizeOf } from "./pattern-tree.ts"
 import { matchingAutomaton } from "./position-automaton.ts"
 import { nowhere, SubsetStates } from "./subset-states.ts"
 
-const mostBytes = 2048
+/** Few enough that a pattern is ready at once, also in a process that must not stand still. */
+const mostBytes = 400
 
 /** Neither occurs in UTF-8: they stand for the beginning and the end of a text. */
 const begin = 0xfe
@@ -13,7 +14,7 @@ const end = 0xff
 
 const encoder = new TextEncoder()
 
-/** Tells whether a pattern matches a text as a whole; each byte costs the same, whatever it says. */
+/** Whether a pattern matches a text as a whole; each byte costs the same, whatever it says. */
 export class WholePattern {
   readonly #states: SubsetStates
 
@@ -37,18 +38,23 @@ export class WholePattern {
   }
 }
 
-/** Reads a pattern as `WholePattern` matches it: a failure says what is wrong with it, and where. */
+/** Reads a pattern; a failure says what is wrong with it, and where. */
 export function compileWholePattern(text: string): Result<WholePattern, string> {
-  const tree = parsePattern(text, "whole")
+  const tree = readWholePattern(text)
   if (!tree.ok) return tree
-  const size = sizeOf(tree.value)
-  if (size > mostBytes) {
-    const written = `it is ${size} bytes long with its repetitions written out`
-    return fail(`${written}; the maximum is ${mostBytes}`)
-  }
   const automaton = matchingAutomaton([between(tree.value)])
   if ("kind" in automaton) return fail("it has too many optional parts or alternatives")
   return ok(new WholePattern(new SubsetStates(automaton)))
+}
+
+/** The same without making it ready, which takes far longer. */
+export function readWholePattern(text: string): Result<PatternTree, string> {
+  const tree = parsePattern(text, "whole")
+  if (!tree.ok) return tree
+  const size = sizeOf(tree.value)
+  if (size <= mostBytes) return tree
+  const written = `it is ${size} bytes long with its repetitions written out`
+  return fail(`${written}; the maximum is ${mostBytes}`)
 }
 
 function between(tree: PatternTree): PatternTree {

@@ -160,7 +160,7 @@ describe("a question that a rule leaves to people for a time", () => {
     expect(stage.named("answer")).toMatchObject([{ by: "deadline" }])
   })
 
-  test("is withdrawn with the agent's program, and has its whole time when it is asked again", async () => {
+  test("has its whole time again when the agent's program dies and asks again", async () => {
     const stage = staged(asks("r1", "make all"), asks("r2", "ls"))
     stage.clock.advance(20_000)
     stage.process.say({ kind: "withdrawn", requestId: "r2" })
