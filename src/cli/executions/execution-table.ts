@@ -55,7 +55,7 @@ function stateText({ state, blocked, agent }: ExecutionView): string {
 /** Of a session that goes on in another execution, in which. */
 function endText(view: ExecutionView): string {
   const { restarted_as: next } = view
-  return next === undefined ? exitText(view) : `${exitText(view)}, now ${shortId(next)}`
+  return next === undefined ? exitText(view) : `→ ${shortId(next)}`
 }
 
 function costText({ agent }: ExecutionView): string {

@@ -76,7 +76,8 @@ export function agentOperations(ports: AgentPorts): AgentOperations {
       if (!found.ok) return found
       const { id, agent, state, spec } = found.value
       if (agent) return ok({ execution_id: id, ...agent, ...restartLinksOf(found.value) })
-      return fail(noAgentStatus(spec.agent !== undefined, state.kind))
+      const refused = noAgentStatus(spec.agent !== undefined, state.kind)
+      return fail(withDetails(refused, restartLinksOf(found.value)))
     },
 
     async inbox(caller, { labels }) {
