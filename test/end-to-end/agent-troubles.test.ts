@@ -142,6 +142,22 @@ describe("a session of Claude Code in trouble", () => {
 
   testUnless(
     noClaudeCode,
+    "ends a turn whose answer is longer than one line of its log",
+    async () => {
+      const answer = "long ".repeat(300_000)
+      await using stage = await AgentStage.set(() => ({ say: answer }))
+      const id = await stage.start({ prompt: "begin" })
+      const { last_turn } = await stage.whenTurnEnded(id)
+
+      expect(last_turn?.outcome).toBe("success")
+      const events = await stage.events(id)
+      expect(events.find(({ event }) => event === "turn-ended")?.["result"]).toBe(answer)
+    },
+    timeoutMs,
+  )
+
+  testUnless(
+    noClaudeCode,
     "is shown word by word, and interrupted in the middle of an answer that never ends",
     async () => {
       const model = (conversation: Conversation): ModelStep =>

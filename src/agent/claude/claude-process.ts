@@ -282,9 +282,13 @@ function refusal(response: Fields | null): string {
   return `Claude Code refused: ${textOf(response["error"]) ?? "it does not say why"}.`
 }
 
-/** A session depends on these: they are held, though they are long. */
+/**
+ * A session depends on questions, answers and results, however long they are. Claude Code does not
+ * always say first what a line is (a result begins with figures), so all are held but the kinds
+ * that it does say first and that nothing depends on.
+ */
 function isToBeUnderstood(head: string): boolean {
-  return /"type":\s*"(?:control_request|control_response|result)"/.test(head)
+  return !/^\{"type":"(?:assistant|user|stream_event|system)"/.test(head)
 }
 
 function parse(text: string): Fields | null {
