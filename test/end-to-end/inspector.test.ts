@@ -19,7 +19,20 @@ const obstacle =
       : null
 
 const steering = ["input", "pause", "resume", "cancel", "signal"]
-const tools = ["start", "run", "wait", "output", "list", "verify", "receipt", ...steering]
+const agents = ["start", "wait", "answer", "send", "interrupt", "status"].map(
+  (name) => `agent_${name}`,
+)
+const tools = [
+  "start",
+  "run",
+  "wait",
+  "output",
+  "list",
+  "verify",
+  "receipt",
+  ...steering,
+  ...agents,
+]
 
 /** Runs the Inspector's command line once, and answers the result it prints. */
 async function inspect(target: readonly string[], argv: readonly string[]) {

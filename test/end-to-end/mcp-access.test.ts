@@ -42,7 +42,7 @@ describe("what belongs to somebody else", () => {
         principal: "bob",
         method: name,
         reason: "PROCESS_NOT_FOUND",
-        execution_id: id,
+        ...(name === "agent_start" ? {} : { execution_id: id }), // that names a session to resume
         via: "mcp-http",
       })
     }
@@ -204,7 +204,12 @@ function argumentsFor(name: string, execution_id: string): Record<string, unknow
     case "list":
       return {}
     case "input":
+    case "agent_send":
       return { execution_id, text: "x" }
+    case "agent_start":
+      return { resume: execution_id }
+    case "agent_answer":
+      return { execution_id, question_id: "q1", behavior: "allow" }
     case "signal":
       return { execution_id, signal: "SIGHUP" }
     case "verify":
