@@ -138,7 +138,7 @@ export const postInterrupt: Endpoint = {
   access: "caller",
   operationId: "interruptAgent",
   summary: "Interrupt the turn that is under way",
-  responses: { 200: { description: "The agent was told.", content: nothing } },
+  responses: { 200: { description: "The turn has ended.", content: nothing } },
   refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE", "OUTCOME_UNKNOWN"],
   respond: aboutExecution(async (execution_id, { operations }, caller) =>
     answer(await operations.agents.interrupt(caller, { execution_id })),
