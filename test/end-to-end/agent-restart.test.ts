@@ -26,7 +26,7 @@ describe("a session whose service was killed", () => {
       const labels = { name: "long-work" }
       const id = await stage.start({ prompt: "begin", labels, ...allowsBash })
       const ran = join(stage.project, "ran.txt")
-      await until("the tool runs", () => existsSync(ran))
+      await stage.whenToolRuns("ran.txt", "sleep 1000")
       for (const text of ["second", "third"]) {
         await stage.client.call("agent.send", { execution_id: id, text })
       }
@@ -98,7 +98,7 @@ describe("a session whose service was killed", () => {
       }
       await using stage = await AgentStage.set(model)
       const id = await stage.start({ prompt: "begin", env: { SECRET: "1" }, ...allowsBash })
-      await until("the tool runs", () => existsSync(join(stage.project, "here.txt")))
+      await stage.whenToolRuns("here.txt", "sleep 1000")
       await stage.crash()
 
       const { interrupted } = await stage.client.call("agent.inbox", {})
@@ -124,7 +124,7 @@ describe("a session whose service was killed", () => {
     async () => {
       await using stage = await AgentStage.set(() => bash("touch here.txt; sleep 1000"))
       const id = await stage.start({ prompt: "begin", restart: "never", ...allowsBash })
-      await until("the tool runs", () => existsSync(join(stage.project, "here.txt")))
+      await stage.whenToolRuns("here.txt", "sleep 1000")
       await stage.crash()
 
       const view = await stage.client.call("status", { execution_id: id })
@@ -147,7 +147,7 @@ describe("a session whose service was killed", () => {
       await using stage = await AgentStage.set(model)
       const id = await stage.start({ prompt: "begin", ...allowsBash })
       const ran = join(stage.project, "ran.txt")
-      await until("the tool runs", () => existsSync(ran))
+      await stage.whenToolRuns("ran.txt", "sleep 1000")
       await stage.crash()
       // At once: it may be restarted by now, be about to be, or have written half of its log.
       await stage.crash()
@@ -215,7 +215,7 @@ describe("a session whose service was killed", () => {
       await using stage = await AgentStage.set(model)
       const project = ["--cwd", stage.project, "--arg=--allowedTools", "--arg=Bash"]
       const printed = stage.cli("claude", ...project, "begin")
-      await until("the tool runs", () => existsSync(join(stage.project, "here.txt")))
+      await stage.whenToolRuns("here.txt", "sleep 1000")
       await stage.crash()
 
       expect(await printed).toBe("All the same.")

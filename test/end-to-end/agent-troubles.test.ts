@@ -31,7 +31,7 @@ describe("a session of Claude Code in trouble", () => {
       await using stage = await AgentStage.set(model)
       const id = await stage.start({ prompt: "begin", args: ["--allowedTools", "Bash"] })
       const ran = join(stage.project, "ran.txt")
-      await until("the tool runs", () => existsSync(ran))
+      await stage.whenToolRuns("ran.txt", "sleep 1000")
       const claude = processesOf(id).find((pid) => isClaude(pid)) ?? 0
       process.kill(claude, "SIGKILL")
       const status = await stage.whenTurnEnded(id)

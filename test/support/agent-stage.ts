@@ -1,9 +1,10 @@
-import { mkdirSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
 import { type Client, connect } from "../../src/client/connect.ts"
 import type { ParamsOf, ResultOf } from "../../src/protocol/methods.ts"
 import { claudeCodeFolder } from "./claude-code.ts"
+import { filesWith } from "./files-with.ts"
 import { MessagesApi, type Model } from "./messages-api.ts"
 import { executable, isRunning, Service, type ServiceOptions } from "./service.ts"
 import { temporaryFolder } from "./temporary-folder.ts"
@@ -74,6 +75,16 @@ export class AgentStage implements AsyncDisposable {
     this.#crashed.push(this.#service)
     this.#service = await Service.start({ ...this.#options, env: this.environment, stateDir })
     this.#client = connect({ url: await this.#service.url() })
+  }
+
+  /**
+   * Waits until a tool runs and Claude Code has written its use down, which it does a moment later:
+   * what is not written down is not known to who goes on after a kill.
+   */
+  async whenToolRuns(madeFile: string, command: string): Promise<void> {
+    const projects = join(this.home, ".claude/projects")
+    await until("the tool runs", () => existsSync(join(this.project, madeFile)))
+    await until("its use is written down", () => filesWith(projects, command).length > 0)
   }
 
   /** Runs the command line against this service, and answers what it prints. */
