@@ -125,11 +125,23 @@ async function startAgent(
   const goesOn = ran?.restart !== undefined && !params.fork && mayAnswer(caller, ownedOf(ran))
   const goesOnWith = goesOn ? ran : null
   const started = await start(caller, asked, ports, goesOnWith)
-  if (started.ok || !params.take_over) return started
-  const holder = started.failure.details?.["execution_id"]
-  if (started.failure.reason !== "SESSION_BUSY" || typeof holder !== "string") return started
+  const holder = params.take_over ? holderIn(started) : null
+  if (holder === null) return started
   const left = await leave(caller, holder, ports)
-  return left.ok ? start(caller, asked, ports, goesOnWith) : left
+  if (!left.ok) return left
+  // It is on record as ended a moment before the keeper lets go of it.
+  for (let waitedMs = 0; ; waitedMs += lookMs) {
+    const again = await start(caller, asked, ports, goesOnWith)
+    if (holderIn(again) !== holder || waitedMs >= leaveMs) return again
+    await delay(lookMs)
+  }
+}
+
+/** The execution because of which a start was refused; null where it was not. */
+function holderIn(started: Result<unknown, Failure>): string | null {
+  if (started.ok || started.failure.reason !== "SESSION_BUSY") return null
+  const holder = started.failure.details?.["execution_id"]
+  return typeof holder === "string" ? holder : null
 }
 
 /** `resume` may name an execution that ran the session. */
