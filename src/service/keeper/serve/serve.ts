@@ -42,7 +42,7 @@ import { openUpgrades, watchUpgradeSignal } from "./upgrade.ts"
 import { watchForShutdown } from "./watch-for-shutdown.ts"
 
 const housekeepingMs = 30_000
-const collectEveryBytes = 32 * 1024 * 1024
+const collectEveryBytes = 20 * 1024 * 1024
 /** What an execution leaves behind, however little it wrote; to find trees, /proc is read often. */
 const executionBytes = { cgroup: 512 * 1024, "best-effort": 1024 * 1024 }
 const surveyMs = 1000
