@@ -1,0 +1,100 @@
+import { z } from "zod"
+import { SignedAttestation } from "../execution/attestation.ts"
+import {
+  Announcement,
+  Digest,
+  StepId,
+  StepRole,
+  TrialDefinition,
+  TrialId,
+  TrialVerdict,
+  TrialWork,
+} from "../execution/trial.ts"
+
+const Place = z.object({ sequence: z.int().min(1), digest: Digest })
+
+const TrialBeginParams = z.object({
+  work: TrialWork.extend({
+    chain: Digest.optional().describe("as its ledger says; without it, the chain is found by path"),
+    continues: Place.optional().describe(
+      "the last announcement of a chain that was made elsewhere: it goes on here",
+    ),
+  }),
+  version: Digest,
+  definition: TrialDefinition,
+})
+export type TrialBeginParams = z.infer<typeof TrialBeginParams>
+
+const TrialBegun = z.object({
+  trial: TrialId,
+  chain: Digest,
+  sequence: z.int().min(1),
+  previous: Digest.nullable(),
+  digest: Digest.describe("of its own announcement"),
+  lease_ms: z.int().describe("call `trial.renew` more often than this"),
+})
+export type TrialBegun = z.infer<typeof TrialBegun>
+
+const TrialEnded = z.object({
+  trial: TrialId,
+  verdict: TrialVerdict,
+  reasons: z.array(z.string()),
+  envelope: SignedAttestation,
+})
+export type TrialEnded = z.infer<typeof TrialEnded>
+
+/** A trial as it was announced, and what became of it; null while it is open. */
+const TrialEntry = z.object({
+  trial: TrialId,
+  chain: Digest,
+  digest: Digest.describe("of the announcement"),
+  announcement: Announcement,
+  verdict: TrialVerdict.nullable(),
+  envelope: SignedAttestation.nullable(),
+})
+export type TrialEntry = z.infer<typeof TrialEntry>
+
+const TrialListParams = z
+  .object({
+    chain: Digest.optional(),
+    path: z.string().min(1).max(4096).optional(),
+    name: z.string().min(1).max(256).optional().describe("with `path`"),
+    kind: z.string().min(1).max(32).optional().describe("with `path`"),
+    from: z.coerce.number().int().min(1).default(1).describe("the first sequence number"),
+    limit: z.coerce.number().int().min(1).max(100).default(50),
+  })
+  .check(
+    z.refine(({ chain, path }) => (chain === undefined) !== (path === undefined), {
+      message: "use either `chain` or `path`",
+    }),
+  )
+export type TrialListParams = z.infer<typeof TrialListParams>
+
+const TrialList = z.object({
+  trials: z.array(TrialEntry).describe("in the order of their numbers"),
+  head: Place.nullable().describe("the last announcement of the chain; null without one"),
+  next: z.int().optional().describe("`from` of the next page, where there is one"),
+})
+export type TrialList = z.infer<typeof TrialList>
+
+const TrialStatus = TrialEntry.extend({
+  steps: z.array(
+    z.object({
+      id: StepId,
+      role: StepRole,
+      execution_id: z.string().nullable(),
+      state: z.enum(["waiting", "running", "ended"]),
+    }),
+  ),
+})
+export type TrialStatus = z.infer<typeof TrialStatus>
+
+const oneTrial = z.object({ trial: TrialId })
+
+export const trialMethods = {
+  "trial.begin": { params: TrialBeginParams, result: TrialBegun },
+  "trial.renew": { params: oneTrial, result: z.object({ lease_ms: z.int() }) },
+  "trial.end": { params: oneTrial, result: TrialEnded },
+  "trial.status": { params: oneTrial, result: TrialStatus },
+  "trial.list": { params: TrialListParams, result: TrialList },
+} as const
