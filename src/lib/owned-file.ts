@@ -114,7 +114,7 @@ export function replaceOwned(
   inDirectoryOf(path, ({ entry, owner, directoryFd }) => {
     refuseForeign(path, owner)
     const draft = `${entry}.new`
-    rmSync(draft, { force: true })
+    withoutLinks(`${path}.new`, () => rmSync(draft, { force: true })) // what a crash left
     try {
       using file = openChecked(draft, `${path}.new`, openingFlags.change | O_CREAT | O_EXCL, owner)
       write(file.fd)
@@ -246,12 +246,14 @@ function openChecked(entry: string, path: string, flags: number, owner: number):
   return { fd, stat, [Symbol.dispose]: () => closeSync(fd) }
 }
 
-function withoutLinks(path: string, open: () => number): number {
+function withoutLinks<Value>(path: string, use: () => Value): Value {
   try {
-    return open()
+    return use()
   } catch (error) {
     if (isErrno(error, "ELOOP")) throw untrusted(path, "is a symbolic link")
-    if (isErrno(error, "ENXIO", "EISDIR")) throw untrusted(path, "is not a regular file")
+    if (isErrno(error, "ENXIO", "EISDIR", "ERR_FS_EISDIR")) {
+      throw untrusted(path, "is not a regular file")
+    }
     throw error
   }
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { readFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { endService, linesOf, OwnersHome } from "../support/owners-home.ts"
-import { faultsIn, type PlantedCase } from "../support/planted-cases.ts"
+import { faultsIn, isNamed, type PlantedCase } from "../support/planted-cases.ts"
 import { owner, plant, plantForNow, plants, RootsOwn } from "../support/planted-state.ts"
 import { byScale, fewIfShort } from "../support/scale.ts"
 import { isRunning } from "../support/service.ts"
@@ -133,8 +133,8 @@ describe("in the directory of a service that runs", () => {
         for (const uid of inTurns(at)) {
           const { exitCode, stderr } = await home.use(["upgrade"], stateDir, uid, upgradeMs)
           const isExplained = exitCode === 0 || /upgrade[-.]|belongs to user/.test(stderr)
-          const isNamed = isExplained || stderr.includes(basename(name)) || /journal/.test(stderr)
-          expect({ name, kind, isNamed, stderr }).toMatchObject({ isNamed: true })
+          const isTold = isExplained || isNamed(name, stderr) || /journal/.test(stderr)
+          expect({ name, kind, isTold, stderr }).toMatchObject({ isTold: true })
           expect({ name, kind, lives: isRunning(pid) }).toMatchObject({ lives: true })
         }
       }

@@ -53,6 +53,12 @@ const otherWords: Readonly<Record<string, string>> = {
   "00000000.seg": "The transcript is damaged",
 }
 
+/** Whether words tell whoever reads them which file is meant. */
+export function isNamed(name: string, said: string): boolean {
+  const entry = basename(name)
+  return [entry, otherWords[entry] ?? entry].some((word) => said.includes(word))
+}
+
 type Sound = { exitCode: number; words: string }
 
 /** What commands do where nothing was planted. */
@@ -71,8 +77,7 @@ class SoundDirectory {
     { name, line, uid }: PlantedCase,
   ): Promise<string[]> {
     const said = finished.stdout + finished.stderr
-    const entry = basename(name)
-    if ([entry, otherWords[entry] ?? entry].some((word) => said.includes(word))) return []
+    if (isNamed(name, said)) return []
     const sound = await this.#use(line, uid)
     if (finished.exitCode === 0 && sound.exitCode === 0) return []
     if (comparable(finished, stateDir) === sound.words) return []

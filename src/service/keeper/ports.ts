@@ -151,8 +151,10 @@ export interface ProcessTree {
 
 export type AppendOutcome =
   | { kind: "appended" }
-  /** Nothing of the piece is in the record; the pieces before it are. */
-  | { kind: "disk-full"; lost: Uint8Array }
+  /** Nothing of the rest is in the record; what came before it is. */
+  | { kind: "disk-full"; rest: Uint8Array }
+  /** The same, and it may work in a moment: there is no descriptor for the next file, say. */
+  | { kind: "short"; rest: Uint8Array; error: unknown }
 
 export interface TranscriptWriter {
   facts(): TranscriptFacts

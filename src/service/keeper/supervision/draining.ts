@@ -50,7 +50,7 @@ const mostLeftBytes = 4_194_304
  * is given up on after a while without a byte.
  */
 export async function readToTheEnd(
-  recorder: Pick<Recorder, "done" | "takenBytes" | "release" | "cancel">,
+  recorder: Pick<Recorder, "done" | "isHeldUp" | "takenBytes" | "release" | "cancel">,
   patienceMs: number,
   clock: Clock,
   hurry: AbortSignal,
@@ -60,7 +60,7 @@ export async function readToTheEnd(
   let looks = 0
   const look = () => {
     const taken = recorder.takenBytes
-    looks = taken === last ? looks + 1 : 0
+    looks = taken === last && !recorder.isHeldUp ? looks + 1 : 0
     last = taken
     if (looks >= looksAtSilence || taken - atStart > mostLeftBytes) recorder.cancel()
     else next = clock.after(everyMs, look)

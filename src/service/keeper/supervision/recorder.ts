@@ -4,6 +4,7 @@ import type { Budget, TerminalSize } from "../../../execution/spec.ts"
 import { EventLoopBudget } from "../../../lib/event-loop-budget.ts"
 import type { ChildOutput, Clock, OutputRedactor, Redaction, TranscriptWriter } from "../ports.ts"
 import { nextTurn, sleep } from "../sleep.ts"
+import { PatientAppender } from "./patient-appender.ts"
 
 export type RecorderEvents = {
   /** So many bytes were recorded, or at least taken from the child. */
@@ -57,6 +58,7 @@ export class Recorder {
   /** Never resolves: rejects when the recording itself breaks. */
   readonly failed: Promise<never>
   readonly #transcript: TranscriptWriter
+  readonly #appender: PatientAppender
   readonly #clock: Clock
   readonly #events: RecorderEvents
   readonly #policy: Budget["policy"]
@@ -93,6 +95,7 @@ export class Recorder {
     this.#takenStdoutBytes = before.takenStdoutBytes
     this.#isDiskFull = before.isDiskFull
     this.#transcript = transcript
+    this.#appender = new PatientAppender(transcript, clock)
     this.#clock = clock
     this.#events = events
     this.#policy = settings.budget.policy
@@ -110,6 +113,11 @@ export class Recorder {
 
   get isDone(): boolean {
     return this.#isDone
+  }
+
+  /** Whether what was read waits for something that is short: then silence says nothing. */
+  get isHeldUp(): boolean {
+    return this.#appender.isWaiting
   }
 
   get takenBytes(): number {
@@ -204,7 +212,7 @@ export class Recorder {
   async #take(source: Source): Promise<number | null> {
     const bytes = await source.output.read()
     if (bytes === null) return null
-    if (source.redactor === null) this.#accept(source, bytes)
+    if (source.redactor === null) await this.#accept(source, bytes)
     else await this.#acceptInParts(source, bytes)
     this.#events.advanced(bytes.length)
     return bytes.length
@@ -214,19 +222,19 @@ export class Recorder {
   async #acceptInParts(source: Source, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; at += redactedAtOnceBytes) {
       const startedMs = this.#clock.monotonicMs()
-      this.#accept(source, bytes.subarray(at, at + redactedAtOnceBytes))
+      await this.#accept(source, bytes.subarray(at, at + redactedAtOnceBytes))
       if (this.#clock.monotonicMs() - startedMs > longTurnMs) await nextTurn()
     }
   }
 
   /** At a limit of output, the record ends with the byte that was one too many, to show it. */
-  #accept({ stream, redactor }: Source, bytes: Uint8Array): void {
+  async #accept({ stream, redactor }: Source, bytes: Uint8Array): Promise<void> {
     const roomBytes = Math.max(0, this.#outputLimitBytes + 1 - this.#takenBytes)
     this.#takenBytes += bytes.length
     if (stream === "stdout") this.#takenStdoutBytes += bytes.length
     const isTooMuch = bytes.length >= roomBytes
     const kept = isTooMuch ? bytes.subarray(0, roomBytes) : bytes
-    this.#record(stream, redactor === null ? kept : redactor.push(kept))
+    await this.#record(stream, redactor === null ? kept : redactor.push(kept))
     if (!isTooMuch) return
     if (roomBytes > 0) this.#events.outputLimit()
     this.#transcript.discard(bytes.subarray(roomBytes))
@@ -237,20 +245,20 @@ export class Recorder {
     const rest = redactor?.end() ?? null
     if (rest === null || rest.length === 0) return
     if (this.#policy === "block") await this.#room()
-    this.#record(stream, rest)
+    await this.#record(stream, rest)
     this.#events.advanced(0)
   }
 
-  #record(stream: StreamName, bytes: Uint8Array): void {
+  async #record(stream: StreamName, bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return
     if (this.#isDiskFull) {
       this.#transcript.discard(bytes)
       return
     }
-    const outcome = this.#transcript.append(stream, bytes, this.#clock.now())
+    const outcome = await this.#appender.append(stream, bytes)
     if (outcome.kind === "appended") return
     this.#isDiskFull = true
-    this.#transcript.discard(outcome.lost)
+    this.#transcript.discard(outcome.rest)
     this.#events.diskFull()
   }
 

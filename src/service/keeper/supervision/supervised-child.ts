@@ -3,6 +3,7 @@ import type { Position } from "../../../execution/record.ts"
 import type { TerminalSize } from "../../../execution/spec.ts"
 import { AgentChannel, type AgentChannelEvents } from "../agents/agent-channel.ts"
 import type { Child, Clock, TranscriptWriter } from "../ports.ts"
+import { retriedWhileShort } from "../shortages.ts"
 import { type InputBefore, InputQueue } from "./input-queue.ts"
 import { type Recorded, Recorder, type RecorderEvents, type RecorderSettings } from "./recorder.ts"
 
@@ -63,6 +64,11 @@ export class SupervisedChild {
     this.#recorder = recorder
     if (this.#floor !== null) recorder.setFloor(this.#floor)
     return recorder
+  }
+
+  /** Everything recorded so far survives a loss of power. */
+  async sync(clock: Clock): Promise<void> {
+    await retriedWhileShort(clock, () => this.#transcript?.sync())
   }
 
   resize(size: TerminalSize, time: Date): void {

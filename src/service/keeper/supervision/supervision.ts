@@ -188,6 +188,7 @@ export class Supervision implements Steered {
     })
   }
 
+  readonly #told = (error: unknown) => this.#ports.broke(this.record, error)
   readonly #journalNow = () => this.#ports.journal(null, this.record)
 
   #setChild(child: Child, before?: InputBefore): SupervisedChild {
@@ -198,14 +199,14 @@ export class Supervision implements Steered {
 
   async #continue(supervised: SupervisedChild, handed: HandedExecution): Promise<void> {
     const { id, spec, state, transcript: facts } = this.#record
-    const { child } = supervised
     const written = { ...handed.transcript, facts }
-    const { transcripts } = this.#ports
-    const transcript = await transcripts.resume(id, spec.budget, written, this.#journalNow)
+    const { clock, transcripts } = this.#ports
+    const resume = () => transcripts.resume(id, spec.budget, written, this.#journalNow)
+    const transcript = await retriedWhileShort(clock, resume)
     this.#clocks.setBlocked(false)
     const isStopped =
       state.kind === "stopping" || (state.kind === "draining" && state.cause !== null)
-    if (isStopped) void this.steering.stopRest(child)
+    if (isStopped) void this.steering.stopRest(supervised.child)
     await this.#supervise(supervised, transcript, handed)
   }
 
@@ -253,15 +254,13 @@ export class Supervision implements Steered {
 
   /** Must not fail itself: whoever waits for the end would wait for ever. */
   async #broken(child: Child, error: unknown): Promise<void> {
-    const told = (failed: unknown) => this.#ports.broke(this.record, failed)
-    told(error)
+    this.#told(error)
     this.#isRead.resolve()
-    const report = await this.steering.stopBroken(child, told)
+    const report = await this.steering.stopBroken(child, this.#told)
     await this.#supervised?.recorder?.abandon()
     this.#clocks.stop()
     this.#record = { ...this.#record, ...report }
-    const why = messageOf(error)
-    await this.#end({ kind: "lost", reason: `internal: ${why}` }).catch(told)
+    await this.#end({ kind: "lost", reason: `internal: ${messageOf(error)}` }).catch(this.#told)
     this.#ended.resolve(this.record)
   }
 
@@ -270,7 +269,7 @@ export class Supervision implements Steered {
     this.steering.lease?.[Symbol.dispose]()
     const { clock } = this.#ports
     const transcript = this.#supervised?.transcript ?? null
-    await transcript?.sync().catch((error: unknown) => this.#ports.broke(this.record, error))
+    await this.#supervised?.sync(clock).catch(this.#told)
     const child = this.#child
     const ending = {
       use: child === null ? this.#record.use : await retriedWhileShort(clock, () => child.use()),

@@ -22,7 +22,7 @@ export function segmentPath(files: TranscriptFiles, number: number): string {
   return `${files.directory}/${String(number).padStart(8, "0")}.seg`
 }
 
-/** Ascending; null when there is no such directory. */
+/** Ascending; null when there is no such directory, or something else in its place. */
 export function segmentNumbers(files: TranscriptFiles): number[] | null {
   try {
     return readdirSync(files.directory)
@@ -32,7 +32,7 @@ export function segmentNumbers(files: TranscriptFiles): number[] | null {
       })
       .toSorted((one, other) => one - other)
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return null
+    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP")) return null
     throw error
   }
 }

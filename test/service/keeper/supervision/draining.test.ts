@@ -62,6 +62,7 @@ describe("a tree that has lost its leader", () => {
 class ScriptedRecorder {
   readonly #done = Promise.withResolvers<void>()
   takenBytes = 1000
+  isHeldUp = false
   isReleased = false
   isCanceled = false
 
@@ -120,6 +121,21 @@ describe("the pipes of an empty tree", () => {
     clock.advance(1999)
     expect(recorder.isCanceled).toBe(false)
     clock.advance(1)
+
+    await reading
+    expect(recorder.isCanceled).toBe(true)
+  })
+
+  test("are not given up on while what was read waits to be written", async () => {
+    const clock = new ManualClock()
+    const recorder = new ScriptedRecorder()
+    recorder.isHeldUp = true
+
+    const reading = readToTheEnd(recorder, 2000, clock, new AbortController().signal)
+    clock.advance(20_000)
+    expect(recorder.isCanceled).toBe(false)
+    recorder.isHeldUp = false
+    clock.advance(2000)
 
     await reading
     expect(recorder.isCanceled).toBe(true)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type {
+  AppendOutcome,
   ChildOutput,
   Redaction,
   TranscriptWriter,
@@ -38,9 +39,15 @@ class HeldPipe implements ChildOutput {
 
 class WrittenText implements TranscriptWriter {
   text = ""
+  /** While there is one, a letter is written, and for the rest something is short. */
+  shortage: Error | null = null
 
-  append(_stream: string, bytes: Uint8Array) {
+  append(_stream: string, bytes: Uint8Array): AppendOutcome {
     expect(bytes.length).toBeGreaterThan(0)
+    if (this.shortage !== null) {
+      this.text += Buffer.from(bytes.subarray(0, 1)).toString()
+      return { kind: "short", rest: bytes.subarray(1), error: this.shortage }
+    }
     this.text += Buffer.from(bytes).toString()
     return { kind: "appended" } as const
   }
@@ -107,6 +114,41 @@ describe("a recorder with patterns", () => {
     expect(transcript.text).toBe("")
     expect(advances).toEqual([1])
     await recorder.abandon()
+  })
+})
+
+describe("a recorder whose transcript is short of a descriptor", () => {
+  const noDescriptor = Object.assign(new Error("EMFILE"), { code: "EMFILE" })
+
+  test("reads nothing more, and writes the rest when there is one", async () => {
+    const clock = new ManualClock()
+    const pipe = new HeldPipe("one, ", "two")
+    const { recorder, transcript, advances } = recording(pipe, null, clock)
+    transcript.shortage = noDescriptor
+
+    await clock.pass(200)
+    expect(transcript.text).toBe("one,")
+    expect(recorder.isHeldUp).toBe(true)
+    expect(advances).toEqual([])
+    transcript.shortage = null
+    await clock.pass(100)
+
+    await pipe.drained.promise
+    expect(transcript.text).toBe("one, two")
+    expect(recorder.isHeldUp).toBe(false)
+    expect(advances).toEqual([5, 3])
+    await recorder.abandon()
+  })
+
+  test("breaks when that lasts for longer than a minute", async () => {
+    const clock = new ManualClock()
+    const { recorder, transcript } = recording(new HeldPipe("x".repeat(1000)), null, clock)
+    transcript.shortage = noDescriptor
+    const failed = recorder.failed.catch((error: unknown) => error)
+
+    await clock.pass(61_000)
+
+    expect(await failed).toBe(noDescriptor)
   })
 })
 

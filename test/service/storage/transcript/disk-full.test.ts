@@ -62,7 +62,7 @@ describe.skipIf(!mayMount())("a disk that fills up", () => {
       const hashes = writer.hashes()
       const outcome = writer.append("stdout", bytesOf(line(number)), noon)
       if (outcome.kind === "disk-full") {
-        expect(Buffer.from(outcome.lost).toString()).toBe(line(number))
+        expect(Buffer.from(outcome.rest).toString()).toBe(line(number))
         expect(writer.hashes()).toEqual(hashes)
         break
       }
@@ -91,7 +91,7 @@ describe.skipIf(!mayMount())("a disk that fills up", () => {
 
     const outcome = writer.append("stderr", bytesOf(text), noon)
 
-    const lost = outcome.kind === "disk-full" ? Buffer.from(outcome.lost).toString() : ""
+    const lost = outcome.kind === "disk-full" ? Buffer.from(outcome.rest).toString() : ""
     const kept = textOf(piecesFrom(reader, start, writer.facts()))
     expect(lost.length).toBeGreaterThan(0)
     expect(kept.length).toBeGreaterThan(0)
@@ -111,8 +111,8 @@ describe.skipIf(!mayMount())("a disk that fills up", () => {
       for (let number = from; ; number += 1) {
         const outcome = writer.append("stdout", bytesOf(line(number)), noon)
         if (outcome.kind === "disk-full") {
-          writer.discard(outcome.lost)
-          lost += Buffer.from(outcome.lost).toString()
+          writer.discard(outcome.rest)
+          lost += Buffer.from(outcome.rest).toString()
           return number + 1
         }
         text += line(number)
@@ -142,7 +142,7 @@ describe.skipIf(!mayMount())("a disk that fills up", () => {
     const outcome = writer.append("stdout", bytesOf("text"), noon)
     const resized = writer.appendResize({ cols: 80, rows: 24 }, noon)
 
-    expect(outcome).toEqual({ kind: "disk-full", lost: bytesOf("text") })
+    expect(outcome).toEqual({ kind: "disk-full", rest: bytesOf("text") })
     expect(resized.kind).toBe("disk-full")
     expect(writer.facts().end.offset).toBe(0)
     expect(bytesOnDisk(directory)).toBe(0)

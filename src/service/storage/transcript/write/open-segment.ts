@@ -1,5 +1,6 @@
 import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { isErrno } from "../../../../lib/errno.ts"
+import { isShortage } from "../../../../lib/exhaustion.ts"
 import { hashSegment } from "../chain.ts"
 import {
   hashBytes,
@@ -12,6 +13,7 @@ import { removeFile, segmentPath, type TranscriptFiles } from "../segment-files.
 
 /** A segment of the writer's; the newest one is the only file a transcript keeps open. */
 export type OpenSegment = {
+  readonly kind: "open"
   readonly start: SegmentHeader
   readonly fd: number
   /** Where the next record goes. */
@@ -20,11 +22,16 @@ export type OpenSegment = {
 
 type NewSegment = OpenSegment & { readonly chainAfterHeader: Uint8Array }
 
+/** Why nothing was written: then all is as it was. */
+export type NotWritten = { kind: "disk-full" } | { kind: "short"; error: unknown }
+
+export const diskFull = { kind: "disk-full" } as const
+
 export function createSegment(
   files: TranscriptFiles,
   start: SegmentHeader,
   chainBefore: Uint8Array,
-): NewSegment | "disk-full" {
+): NewSegment | NotWritten {
   const header = new Uint8Array(segmentHeaderBytes)
   writeSegmentFields(new DataView(header.buffer), start)
   header.set(chainBefore, segmentFieldBytes)
@@ -33,7 +40,7 @@ export function createSegment(
 
   const path = segmentPath(files, start.number)
   const fd = openNew(files, path)
-  if (fd === "disk-full") return fd
+  if (typeof fd !== "number") return fd
   let written = false
   try {
     written = writeWhole(fd, header, 0, header.length, 0)
@@ -43,7 +50,8 @@ export function createSegment(
       removeFile(path)
     }
   }
-  return written ? { start, fd, fileBytes: header.length, chainAfterHeader: hash } : "disk-full"
+  if (!written) return diskFull
+  return { kind: "open", start, fd, fileBytes: header.length, chainAfterHeader: hash }
 }
 
 /** The bytes are in the file, or nothing of them is: then it answers false, for want of space. */
@@ -68,12 +76,13 @@ export function writeWhole(
 }
 
 // Exclusive: a segment that is already there is somebody else's record, never to be written over.
-function openNew(files: TranscriptFiles, path: string): number | "disk-full" {
+function openNew(files: TranscriptFiles, path: string): number | NotWritten {
   try {
     if (!existsSync(files.directory)) mkdirSync(files.directory, { recursive: true, mode: 0o700 })
     return openSync(path, "wx", 0o600)
   } catch (error) {
-    if (isDiskFull(error)) return "disk-full"
+    if (isDiskFull(error)) return diskFull
+    if (isShortage(error)) return { kind: "short", error }
     throw error
   }
 }

@@ -71,7 +71,8 @@ function keptSegments(files: TranscriptFiles, { start, end }: TranscriptFacts): 
       const lengths = `${fileBytes} bytes long instead of ${end.offset}`
       throw new Error(`the transcript is not what was handed over: its end is ${lengths}`)
     }
-    kept.push({ start: header, fd: isLast ? openOwned(path, "change").fd : -1, fileBytes })
+    const fd = isLast ? openOwned(path, "change").fd : -1
+    kept.push({ kind: "open", start: header, fd, fileBytes })
   }
   return kept
 }

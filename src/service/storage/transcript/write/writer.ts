@@ -20,7 +20,8 @@ import {
   type SegmentHeader,
 } from "../format.ts"
 import { removeFile, segmentPath, type TranscriptFiles } from "../segment-files.ts"
-import { createSegment, type OpenSegment, writeWhole } from "./open-segment.ts"
+import type { NotWritten } from "./open-segment.ts"
+import { createSegment, diskFull, type OpenSegment, writeWhole } from "./open-segment.ts"
 import { recordStart, type SharedByWriters } from "./record-buffer.ts"
 import {
   type Extent,
@@ -105,16 +106,15 @@ class Writer implements TranscriptWriter {
   append(stream: StreamName, bytes: Uint8Array, time: Date): AppendOutcome {
     const timeMs = time.getTime()
     let at = this.#dropsOldest ? excessOf(this.#shares, bytes) : 0
-    if (at > 0 && !this.#passBy(stream, bytes.subarray(0, at), timeMs)) {
-      return { kind: "disk-full", lost: bytes }
-    }
-    while (at < bytes.length) {
+    let failed = at > 0 ? this.#passBy(stream, bytes.subarray(0, at), timeMs) : null
+    if (failed !== null) return { ...failed, rest: bytes }
+    while (at < bytes.length && failed === null) {
       const payload = this.#nextPayload(bytes, at)
-      if (!this.#record(stream, payload, countLineEnds(payload), timeMs)) break
-      at += payload.length
+      failed = this.#record(stream, payload, countLineEnds(payload), timeMs)
+      if (failed === null) at += payload.length
     }
     if (this.#dropsOldest) this.#forgetOldest()
-    return at === bytes.length ? appended : { kind: "disk-full", lost: bytes.subarray(at) }
+    return failed === null ? appended : { ...failed, rest: bytes.subarray(at) }
   }
 
   appendResize(size: TerminalSize, time: Date): AppendOutcome {
@@ -122,9 +122,9 @@ class Writer implements TranscriptWriter {
     const view = new DataView(payload.buffer)
     view.setUint16(0, size.cols)
     view.setUint16(2, size.rows)
-    const isRecorded = this.#record("resize", payload, 0, time.getTime())
+    const failed = this.#record("resize", payload, 0, time.getTime())
     if (this.#dropsOldest) this.#forgetOldest()
-    return isRecorded ? appended : { kind: "disk-full", lost: new Uint8Array(0) }
+    return failed === null ? appended : { ...failed, rest: new Uint8Array(0) }
   }
 
   discard(bytes: Uint8Array): void {
@@ -143,7 +143,7 @@ class Writer implements TranscriptWriter {
     if (count > 0) this.#forget(count)
     // What is being written may be all there is, and too much: then it must go as well.
     const isTaken = position.sequence >= this.#totals.sequence && this.isFull()
-    if (isTaken && this.#beginSegment() !== null) this.#forget(this.#kept.length - 1)
+    if (isTaken && this.#beginSegment().kind === "open") this.#forget(this.#kept.length - 1)
   }
 
   hashes(): TranscriptHashes {
@@ -172,26 +172,26 @@ class Writer implements TranscriptWriter {
     return isShort ? payload : payload.subarray(0, afterLineEnds(payload, recordLines))
   }
 
-  /** One record, whole on disk and counted, or no trace of it: then it answers false. */
-  #record(kind: RecordKind, payload: Uint8Array, lines: number, timeMs: number): boolean {
+  /** One record, whole on disk and counted, or no trace of it: then it answers why. */
+  #record(kind: RecordKind, payload: Uint8Array, lines: number, timeMs: number): NotWritten | null {
     if (this.#isClosed) throw new Error("a transcript was written to after its end")
     const segment = this.#segmentFor(kind, payload, lines)
-    if (segment === null) return false
+    if (segment.kind !== "open") return segment
     const length = this.#assemble(this.#chain, kind, payload, lines, timeMs)
     const { bytes, chainAfter } = this.#shared.buffer
-    if (!writeWhole(segment.fd, bytes, recordStart, length, segment.fileBytes)) return false
+    if (!writeWhole(segment.fd, bytes, recordStart, length, segment.fileBytes)) return diskFull
     segment.fileBytes += length
     this.#fileBytes += length
     this.#chain.set(chainAfter)
     if (kind !== "resize") this.#totals.add(kind, payload, lines, this.#shared.totals)
-    return true
+    return null
   }
 
   /**
    * Output that the rest of its own append pushes out again. It is hashed and counted like any
    * other, but never on disk: a budget of a few lines would cost a file for each line of a flood.
    */
-  #passBy(stream: StreamName, bytes: Uint8Array, timeMs: number): boolean {
+  #passBy(stream: StreamName, bytes: Uint8Array, timeMs: number): NotWritten | null {
     const chain = this.#chain.slice()
     const number = (this.#kept.at(-1)?.start.number ?? 0) + 1
     const start = { ...this.#totals.startOf(number), startsAnew: true }
@@ -206,10 +206,11 @@ class Writer implements TranscriptWriter {
       start[stream].lines += lines
     }
     const lines = start.lines - this.#totals.lines
-    if (this.#beginSegment(start, chain) === null) return false
+    const begun = this.#beginSegment(start, chain)
+    if (begun.kind !== "open") return begun
     this.#totals.add(stream, bytes, lines, this.#shared.totals)
     this.#forget(this.#kept.length - 1)
-    return true
+    return null
   }
 
   #assemble(
@@ -229,7 +230,7 @@ class Writer implements TranscriptWriter {
     return this.#shared.buffer.assemble(chain, header, payload)
   }
 
-  #segmentFor(kind: RecordKind, payload: Uint8Array, lines: number): OpenSegment | null {
+  #segmentFor(kind: RecordKind, payload: Uint8Array, lines: number): OpenSegment | NotWritten {
     const current = this.#kept.at(-1)
     if (current === undefined) return this.#beginSegment()
     const held = this.#extentSince(current, current.fileBytes)
@@ -242,12 +243,11 @@ class Writer implements TranscriptWriter {
     return isFirst || fits(this.#shares, held, record) ? current : this.#beginSegment()
   }
 
-  /** Null when the disk is full: then all is as it was. */
-  #beginSegment(start?: SegmentHeader, chain = this.#chain): OpenSegment | null {
+  #beginSegment(start?: SegmentHeader, chain = this.#chain): OpenSegment | NotWritten {
     const previous = this.#kept.at(-1)
     const number = previous === undefined ? 0 : previous.start.number + 1
     const segment = createSegment(this.#files, start ?? this.#totals.startOf(number), chain)
-    if (segment === "disk-full") return null
+    if (segment.kind !== "open") return segment
     if (previous !== undefined) closeSync(previous.fd)
     this.#chain.set(segment.chainAfterHeader)
     this.#kept.push(segment)
