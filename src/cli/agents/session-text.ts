@@ -26,11 +26,11 @@ export function statusText(status: Status): string {
     ["Goes on with", status.restart_of ?? null],
     ["Goes on as", status.restarted_as ?? null],
     ["Goes on at", status.restarts_at ?? null],
-    ["Interrupted", onOneLine(status.interrupted ?? "")],
+    ["Interrupted", status.interrupted ?? null],
   ]
   const shown = facts.filter(([, text]) => text !== null && text !== "")
   const width = Math.max(...shown.map(([name]) => name.length)) + 2
-  const lines = shown.map(([name, text]) => `${name.padEnd(width)}${text}`)
+  const lines = shown.map(([name, text]) => `${name.padEnd(width)}${onOneLine(text ?? "")}`)
   const { execution_id } = status
   const asked = questions.map((question) => questionText({ ...question, execution_id }))
   return [...lines, ...asked].join("\n")
@@ -41,14 +41,14 @@ function turnsText({ ended, accepted, waiting, responses }: Status["turns"]): st
   return waiting === 0 ? told : `${told}, ${waiting} waiting`
 }
 
-/** A question with what it is about, and how to answer it. */
+/** A question with what it is about, and how to answer it. What an agent says begins no line. */
 export function questionText(question: OpenQuestion): string {
   const { execution_id, question_id, tool, title, description } = question
   const id = shortId(execution_id)
   const what = tool ?? title ?? question.kind
   const about = description === null || description === "" ? "" : ` (${description})`
   return [
-    `${id} ${question_id}: ${what}${about}, asked at ${question.asked_at}`,
+    onOneLine(`${id} ${question_id}: ${what}${about}, asked at ${question.asked_at}`),
     `  ${inputText(question)}`,
     ...deadlineLines(question),
     `  cc-executor agent answer ${id} ${question_id} allow | deny`,
@@ -59,7 +59,7 @@ export function questionText(question: OpenQuestion): string {
 function deadlineLines({ answer_by, answer_then, rule }: Question): string[] {
   if (answer_by === undefined) return []
   const done = answer_then === "allow" ? "Allowed" : "Denied"
-  return [`  ${done} at ${answer_by} by rule ${rule ?? "?"} unless answered.`]
+  return [onOneLine(`  ${done} at ${answer_by} by rule ${rule ?? "?"} unless answered.`)]
 }
 
 /** A session that waits for somebody to go on with it. */
