@@ -1,16 +1,8 @@
 import type { ProcessIdentity } from "../../../src/execution/record.ts"
-import { descendantsOf, identify, ticksOf } from "../../support/real-processes.ts"
+import { descendantsOf } from "../../support/real-processes.ts"
 import type { Service } from "../../support/service.ts"
 import { until } from "../../support/until.ts"
 import { openFilesOf } from "./open-files.ts"
-
-const ticksPerSecond = 100 // USER_HZ is this on every Linux that Bun runs on
-
-/** Processor time that the keeper has used so far, whatever else the machine does. */
-export function keeperCpuMs(service: Service): number {
-  const [ticks = 0] = ticksOf([identify(service.pid)])
-  return (ticks / ticksPerSecond) * 1000
-}
 
 /** What keeper and gateway have open, once the sessions that have ended are closed. */
 export async function settledFds(service: Service): Promise<{ keeper: number; gateway: number }> {
