@@ -71,8 +71,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
   {
     why: "files that a person or a setting names",
     files: {
-      "src/agent/host/run-agent-host.ts": "Bun.file readFileSync", // its orders, and env_file
-      "src/cli/agents/approval-option.ts": "readFileSync", // of `--approval`
+      "src/agent/host/run-agent-host.ts": "Bun.file", // its orders
       "src/cli/commands/mcp-install.ts": "existsSync",
       "src/cli/commands/verify.ts": "readFileSync",
       "src/cli/connect/bearer-token.ts": "readFileSync",

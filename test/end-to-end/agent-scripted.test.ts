@@ -99,6 +99,10 @@ describe("the host of a session", () => {
     const without = await stage.start({ prompt: "hang", env_file })
     expect((await stage.whenEnded(without)).ending).toMatchObject({ cause: "agent-failed" })
     expect(JSON.stringify(await stage.events(without))).toContain("ENOENT")
+    Bun.spawnSync(["mkfifo", env_file])
+    const waiting = await stage.start({ prompt: "hang", env_file })
+    expect((await stage.whenEnded(waiting)).ending).toMatchObject({ cause: "agent-failed" })
+    expect(JSON.stringify(await stage.events(waiting))).toContain("is not a regular file")
   })
 })
 

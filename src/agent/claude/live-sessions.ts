@@ -1,6 +1,5 @@
 import { readdirSync, realpathSync } from "node:fs"
 import { join } from "node:path"
-import { isErrno } from "../../lib/errno.ts"
 import { readOwned } from "../../lib/owned-file.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
 import { isFileTrouble } from "../../lib/untrusted-file.ts"
@@ -44,7 +43,7 @@ function notesIn(folder: string): string[] {
     const names = readdirSync(real).filter((name) => /^\d+\.json$/.test(name))
     return names.slice(0, mostFiles).map((name) => join(real, name))
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return []
+    if (isFileTrouble(error)) return [] // whoever asks has chosen the folder
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../lib/errno.ts"
 import type { Agent, AgentEvents, AgentProcess, AgentSignal } from "../port.ts"
 import type { HostClock } from "./host-clock.ts"
 
@@ -87,7 +88,7 @@ export class Program {
       const kind = !isFirst && this.#agent.hasSession() ? "resume" : "new"
       process = this.#agent.start({ kind }, { message, messagePart, heard, mustAsk, signal })
     } catch (error) {
-      this.#events.failed(`could not be started: ${String(error)}`)
+      this.#events.failed(`could not be started: ${messageOf(error)}`)
       return
     }
     this.#process = process

@@ -1,8 +1,9 @@
-import { readFileSync, writeSync } from "node:fs"
+import { writeSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseEnv } from "node:util"
 import { messageOf } from "../../lib/errno.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
+import { readRegularFile } from "../../lib/read-given-file.ts"
 import { type HostStart, hostVersion, type StampedOrder } from "../../protocol/agent-orders.ts"
 import { withRealDirectories } from "../../service/os/real-directories.ts"
 import { Reaper } from "../../service/os/reaper.ts"
@@ -89,10 +90,14 @@ function agentFor(start: HostStart, surroundings: Surroundings): Agent {
   }
 }
 
+/** More than a program can be started with. */
+const mostVariableBytes = 4_194_304
+
 /** The execution's own, with what its file adds. */
 function environment({ spec, cwd }: HostStart): Record<string, string | undefined> {
-  const more =
-    spec.envFile === null ? {} : parseEnv(readFileSync(resolve(cwd, spec.envFile), "utf8"))
+  const { envFile } = spec
+  const text = envFile === null ? "" : readRegularFile(resolve(cwd, envFile), mostVariableBytes)
+  const more = parseEnv(text)
   const marker = process.env[executionMarker]
   return { ...process.env, ...more, [executionMarker]: marker }
 }

@@ -1,10 +1,13 @@
-import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { readApprovalFile } from "../../config/approval-file.ts"
 import type { ApprovalRule } from "../../execution/approval-rule.ts"
-import { errnoOf } from "../../lib/errno.ts"
+import { errnoOf, messageOf } from "../../lib/errno.ts"
+import { readGivenFile } from "../../lib/read-given-file.ts"
 import type { Context } from "../context.ts"
 import { UsageFailure } from "../failure.ts"
+
+/** More than rules may have. */
+const mostBytes = 1_048_576
 
 /** The rules in the file that `--approval` names. */
 export function approvalOption({ cwd }: Pick<Context, "cwd">, file: string): ApprovalRule[] {
@@ -15,10 +18,10 @@ export function approvalOption({ cwd }: Pick<Context, "cwd">, file: string): App
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8")
+    return readGivenFile(path, mostBytes)
   } catch (error) {
     const errno = errnoOf(error)
-    if (errno === null) throw error
-    throw new UsageFailure(`--approval ${path} cannot be read (${errno}).`)
+    if (errno !== null) throw new UsageFailure(`--approval ${path} cannot be read (${errno}).`)
+    throw new UsageFailure(`--approval cannot be used: ${messageOf(error)}.`)
   }
 }

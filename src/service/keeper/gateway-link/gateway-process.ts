@@ -12,6 +12,8 @@ export type CannotListen = { code: string; message: string }
 
 const heartbeatMs = 2000
 const mostUnansweredBeats = 5
+/** Before its first word: on a slow and busy machine a program takes its time to begin. */
+const mostBeatsToBegin = 30
 const restartsAtOnce = 5
 const restartWindowMs = 60_000
 const longestBackOffMs = 30_000
@@ -35,6 +37,7 @@ export class GatewayProcess {
   #gateway: Gateway | null = null
   #heartbeat: Disposable | null = null
   #unansweredBeats = 0
+  #hasSpoken = false
   #restarts: number[] = []
   /** Why it is about to end, where that is our doing. */
   #fault: RestartReason = "ended"
@@ -99,6 +102,7 @@ export class GatewayProcess {
     if (gateway === null) return
     this.#gateway = gateway
     this.#unansweredBeats = 0
+    this.#hasSpoken = false
     this.#options.onStarted(gateway.pid)
     this.#options.updates.connect((updates) => gateway.send(updates))
     const { settings } = this.#options
@@ -126,6 +130,7 @@ export class GatewayProcess {
   #receive(from: Gateway, raw: unknown): void {
     if (from !== this.#gateway) return
     this.#unansweredBeats = 0
+    this.#hasSpoken = true
     const read = GatewayMessage.safeParse(raw)
     if (!read.success) {
       // A gateway that talks nonsense is broken; the keeper must not be.
@@ -192,7 +197,8 @@ export class GatewayProcess {
     this.#heartbeat?.[Symbol.dispose]()
     this.#heartbeat = this.#options.clock.after(heartbeatMs, () => {
       // Beats are counted, not time: after a pause of this very process, time says nothing of it.
-      if (this.#unansweredBeats >= mostUnansweredBeats) {
+      const most = this.#hasSpoken ? mostUnansweredBeats : mostBeatsToBegin
+      if (this.#unansweredBeats >= most) {
         const silentMs = this.#unansweredBeats * heartbeatMs
         this.#options.log.error({ silentMs }, "gateway hangs; killing it")
         this.#fault = "hung"

@@ -227,6 +227,15 @@ describe("the gateway's process", () => {
     expect(log.events).toContain("gateway hangs; killing it")
   })
 
+  test("that has not said a word yet has a minute to begin", () => {
+    const { clock, latest } = opened()
+
+    clock.advance(61_000)
+    expect(latest().kills).toEqual([])
+    clock.advance(2000)
+    expect(latest().kills).toEqual(["SIGKILL"])
+  })
+
   test("has no connections any more when it is gone", async () => {
     const { gateway, latest } = opened()
     latest().say({ kind: "pong", connections: 7 })
