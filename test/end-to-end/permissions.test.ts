@@ -64,12 +64,8 @@ const newest = [...modernOperations, ...taskOperations]
  * tries one operation in so many there, at every door others.
  */
 const share = byScale({ short: 10, full: 1, long: 1 })
-function shareOf<Request>(
-  operations: readonly ScopedOperation<Request>[],
-  nth: number,
-  oneIn = share,
-): ScopedOperation<Request>[] {
-  return operations.filter((_, index) => index % oneIn === nth % oneIn)
+function shareOf<Request>(all: readonly ScopedOperation<Request>[], nth: number, oneIn = share) {
+  return all.filter((_, index) => index % oneIn === nth % oneIn)
 }
 
 /** Of MCP, each operation comes up in one of its revisions at least. */
