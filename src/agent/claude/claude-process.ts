@@ -279,5 +279,6 @@ const answerable = new Set(["can_use_tool", "elicitation", "request_user_dialog"
 
 function refusal(response: Fields | null): string {
   if (response === null) return `Claude Code did not answer within ${answerMs / 1000} s.`
-  return `Claude Code refused: ${textOf(response["error"]) ?? "it does not say why"}.`
+  const why = textOf(response["error"])?.slice(0, complaintCharacters)
+  return `Claude Code refused: ${why ?? "it does not say why"}.`
 }
