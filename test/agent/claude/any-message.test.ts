@@ -30,7 +30,18 @@ const fields = [
 
 /** What a field may hold that was meant for something else. */
 const odd = fc.constantFrom<unknown>(
-  ...[0, -1, 1.5, 1e20, 1e300, -1e300, 253_402_300_800, null, true, "", "x", "five_hour"],
+  0,
+  -1,
+  1.5,
+  1e20,
+  1e300,
+  -1e300,
+  253_402_300_800,
+  null,
+  true,
+  "",
+  "x",
+  "five_hour",
   ..."\ud800 \u001b[2J rejected used_up".split(" "),
   "T".repeat(70_000),
   "\u0000".repeat(20_000),
