@@ -14,12 +14,12 @@ import { until } from "../support/until.ts"
 import { upgraded } from "../support/upgraded.ts"
 
 const timeoutMs = 120_000
-const turns = byScale({ short: 2, full: 5, long: 5 })
+const turnCount = byScale({ short: 2, full: 5, long: 5 })
 
 describe("a session of Claude Code", () => {
   testUnless(
     noClaudeCode,
-    `takes ${turns} turns with tools, keeps every message untouched, and proves it`,
+    `takes ${turnCount} turns with tools, keeps every message untouched, and proves it`,
     async () => {
       const model = (conversation: Conversation): ModelStep => {
         const done = conversation.uses.length
@@ -29,11 +29,11 @@ describe("a session of Claude Code", () => {
       }
       await using stage = await AgentStage.set(model)
       const id = await stage.start({ prompt: "begin", args: ["--allowedTools", "Bash"] })
-      for (let turn = 2; turn <= turns; turn += 1) {
+      for (let turn = 2; turn <= turnCount; turn += 1) {
         await stage.whenTurnEnded(id, turn - 1)
         await stage.client.call("agent.send", { execution_id: id, text: `turn ${turn}` })
       }
-      const status = await stage.whenTurnEnded(id, turns)
+      const status = await stage.whenTurnEnded(id, turnCount)
       await stage.client.call("agent.end", { execution_id: id })
       const view = await stage.whenEnded(id)
 
@@ -41,9 +41,9 @@ describe("a session of Claude Code", () => {
       expect(view.ending).toMatchObject({ outcome: "exited", exit_code: 0 })
       const events = await stage.events(id)
       expect(events.map(({ n }) => n)).toEqual(events.map((_, index) => index + 1))
-      expect(events.filter(({ event }) => event === "turn-ended")).toHaveLength(turns)
+      expect(events.filter(({ event }) => event === "turn-ended")).toHaveLength(turnCount)
       const results = events.filter(({ event }) => event === "message").flatMap(toolResults)
-      expect(results).toEqual(Array.from({ length: turns }, (_, n) => `turn ${n + 1}`))
+      expect(results).toEqual(Array.from({ length: turnCount }, (_, n) => `turn ${n + 1}`))
       const verdict = await stage.client.call("transcript.verify", { execution_id: id })
       expect(verdict).toMatchObject({ verified: true, chain: "intact" })
       const { payload } = await stage.client.call("receipt", { execution_id: id })

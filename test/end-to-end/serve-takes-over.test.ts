@@ -9,7 +9,7 @@ import { until } from "../support/until.ts"
 
 setDefaultTimeout(60_000)
 
-const counting = ["sh", "-c", "i=0; while :; do echo $i; i=$((i+1)); sleep 0.05; done"]
+const counting = ["sh", "-c", "i=0; while :; do echo $i; i=$((i+1)); sleep 0.2; done"]
 const listensOn = /took over these settings and listens on (http:\/\/\S+:(\d+));/
 
 /** A command line whose `run` has started a service, and an execution there. */
