@@ -91,7 +91,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     why: "an agent's own files, in its user's home",
     files: {
       "src/agent/claude/claude-agent.ts": "existsSync readdirSync",
-      "src/agent/claude/live-sessions.ts": "readdirSync realpathSync",
+      "src/agent/claude/live-sessions.ts": "readdirSync realpathSync statSync",
     },
   },
   {
