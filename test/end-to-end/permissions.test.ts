@@ -241,7 +241,6 @@ function everyScope<Request>(operations: ScopedOperation<Request>[], open: OpenD
         if (!mayDo) expect(told).not.toContain(target.word)
       }
     },
-    20_000,
   )
 }
 
