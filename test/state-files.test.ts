@@ -95,6 +95,18 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     },
   },
   {
+    why: "git's worktrees, by a process of the user that sessions run as",
+    files: {
+      "src/worktree/changes.ts": "copyFileSync existsSync rmSync",
+      "src/worktree/checkout.ts": "existsSync statSync",
+      "src/worktree/make-worktree.ts": "existsSync lstatSync mkdirSync realpathSync writeFileSync",
+      "src/worktree/remove-worktree.ts": "existsSync rmSync rmdirSync",
+      "src/worktree/run-worktree-helper.ts": "Bun.write", // its answer
+      "src/worktree/take-worktree.ts": "existsSync lstatSync",
+      "src/worktree/tree-state.ts": "existsSync",
+    },
+  },
+  {
     why: "programs and directories that are to be run, or run in",
     files: {
       "src/service/os/own-program.ts": "statSync",

@@ -8,6 +8,7 @@ import { nextCommand } from "../../connect/next-command.ts"
 import type { Context } from "../../context.ts"
 import { describeError } from "../../failure.ts"
 import { untilTold } from "../../terminal/interrupts.ts"
+import { endOfWorktree } from "../changes-text.ts"
 import { bottomOf } from "./bottom.ts"
 import { Conversation } from "./conversation.ts"
 import { type Line, line } from "./line.ts"
@@ -35,6 +36,8 @@ export type Begun = {
   isCut: boolean
   /** Turns that were sent from here already. */
   ownTurns: readonly string[]
+  /** Whether it works in a git worktree of its own. */
+  hasWorktree: boolean
 }
 
 /** Shows a session until it ends or is left; answers the exit code. */
@@ -235,7 +238,16 @@ class SessionView {
     const why = cause === null || cause === undefined ? "" : ` (${cause})`
     const resume = nextCommand(this.#context, "claude", "--resume", id)
     await this.#context.stderr.write(`The session has ended${why}. Go on with it: ${resume}\n`)
+    if (this.#begun.hasWorktree) await this.#tellChanges()
     return exit_code === 0 && (this.#lastOutcome ?? "success") === "success" ? 0 : 1
+  }
+
+  async #tellChanges(): Promise<void> {
+    const told = await this.#session.changes().then(
+      (changes) => endOfWorktree(this.#session.id, changes),
+      (error: unknown) => describeError(error),
+    )
+    await this.#context.stderr.write(`${told}\n`)
   }
 
   #inBackground(work: () => Promise<unknown>): void {
