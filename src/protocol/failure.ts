@@ -25,6 +25,7 @@ const codes = {
   ALREADY_ANSWERED: { rpc: -32015, http: 409 },
   SESSION_BUSY: { rpc: -32016, http: 409 },
   OUTCOME_UNKNOWN: { rpc: -32017, http: 504 },
+  GIT_REFUSED: { rpc: -32018, http: 409 },
 } as const
 
 function isReason(name: string): name is keyof typeof codes {

@@ -35,6 +35,7 @@ const table: Record<Reason, number> = {
   ALREADY_ANSWERED: -32015,
   SESSION_BUSY: -32016,
   OUTCOME_UNKNOWN: -32017,
+  GIT_REFUSED: -32018,
 }
 
 describe("an error's code", () => {

@@ -69,6 +69,9 @@ export const nativeOperations: ScopedOperation<NativeRequest>[] = [
     ...about(target),
     model: target.word,
   })),
+  native("agent.changes", ["read"], agentDeeds.comparesWorktree, about),
+  native("agent.take", ["control"], agentDeeds.removesWorktree, about),
+  native("agent.drop", ["control"], agentDeeds.removesWorktree, about),
   native("agent.status", ["read"], agentDeeds.shows, about),
   native("agent.inbox", ["read"], agentDeeds.shows, () => ({})),
 ]
@@ -126,6 +129,9 @@ export const httpOperations: ScopedOperation<HttpRequest>[] = [
   route("post /agents/:id/configure", ["control"], agentDeeds.configures, ({ word }) => ({
     model: word,
   })),
+  route("get /agents/:id/changes", ["read"], agentDeeds.comparesWorktree),
+  route("post /agents/:id/take", ["control"], agentDeeds.removesWorktree, () => ({})),
+  route("post /agents/:id/drop", ["control"], agentDeeds.removesWorktree, () => ({})),
   route("get /agents/:id/events", ["read"], deeds.shows),
   route("get /inbox", ["read"], agentDeeds.shows),
   route("get /events", ["read"], deeds.shows),

@@ -18,6 +18,8 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
     case "agent.start":
       return WithKey.safeParse(params).success
     case "agent.answer": // a second one is told whose the first was
+    case "agent.take":
+    case "agent.drop":
     case "agent.interrupt": // it might end the turn after
       return false
     case "agent.end":
@@ -27,6 +29,7 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
       return OnOneExecution.safeParse(params).success
     case "agent.status":
     case "agent.inbox":
+    case "agent.changes":
     case "execute":
     case "attach":
     case "detach":

@@ -15,6 +15,7 @@ import { type DiskUse, shareOf } from "./admission/disk-use.ts"
 import type { Starter } from "./admission/execution-slots.ts"
 import { type HostPlan, hostStartOf, type Predecessor } from "./agents/agent-start.ts"
 import { sessionInUse } from "./agents/session-in-use.ts"
+import type { Workplace } from "./agents/workplace.ts"
 import { carryOut, type Order } from "./carry-out.ts"
 import { type Input, Inputs } from "./inputs.ts"
 import type { KeeperPorts, KeeperSettings } from "./keeper-ports.ts"
@@ -26,7 +27,7 @@ import { nameInUse } from "./starting/name-in-use.ts"
 import { newRecord } from "./starting/new-record.ts"
 import { sameAsPlanned } from "./starting/plan.ts"
 import { Planner } from "./starting/planner.ts"
-import { keptKey, repeatedStart } from "./starting/repeated-start.ts"
+import { askedWithKey, repeatedStart } from "./starting/repeated-start.ts"
 import {
   beingUpgraded,
   diskFull,
@@ -70,26 +71,26 @@ export class Keeper {
    */
   start(
     starter: Starter,
-    request: ExecuteParams,
+    wanted: ExecuteParams,
     isFollowed = false,
     agentOptions: AgentOptions | null = null,
     predecessor: Predecessor | null = null,
+    workplace: Workplace | null = null,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
     const { principal } = starter
     const tooMany = this.#admission.rateRefusal(starter)
     if (tooMany !== null) return fail(tooMany)
-    const { store, redaction, fingerprint } = this.#ports
-    const { idempotency_key } = request
-    const key = idempotency_key === undefined ? null : keptKey(idempotency_key, redaction)
-    const asked = key && { principal, key, fingerprint: fingerprint(request, agentOptions) }
+    const { store, redaction } = this.#ports
+    const asked = askedWithKey(principal, wanted, agentOptions, this.#ports)
     const repeated = asked && repeatedStart(asked, store, (id) => this.live.find(id)?.record)
     if (repeated !== null) return repeated
     if (this.#isShuttingDown) return shuttingDown
     if (this.#isHandingOver) return beingUpgraded
-    const agent = agentOptions && this.#planner.agentStart(agentOptions, predecessor)
+    const request = workplace === null ? wanted : { ...wanted, cwd: workplace.cwd }
+    const agent = agentOptions && this.#planner.agentStart(agentOptions, predecessor, workplace)
     const room = this.#admission.availability(starter, descriptorsOf(request))
     if (!room.ok) return room
-    const busy = agent && sessionInUse(agent, this.live)
+    const busy = agent && sessionInUse(agent, this.live, store)
     if (busy !== null) return fail(busy)
     const plan = this.#planner.plan(request, starter, agent)
     if (!plan.ok) return plan

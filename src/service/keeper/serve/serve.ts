@@ -35,7 +35,7 @@ import type { ServiceStorage } from "./open-storage.ts"
 import type { ServeOptions } from "./options.ts"
 import type { ProcessControl } from "./process-control.ts"
 import { every, needsTidying, surveyOf } from "./regular-work.ts"
-import { openSessionRestarts } from "./session-restarts.ts"
+import { openSessions } from "./sessions.ts"
 import { fingerprint, gatewaySettings, keeperSettings, retentionSettings } from "./settings.ts"
 import { serviceClock } from "./system-clock.ts"
 import { openUpgrades, watchUpgradeSignal } from "./upgrade.ts"
@@ -117,7 +117,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
     settings,
     keeper,
     audited,
-    restarts: openSessionRestarts(running, record, metrics),
+    ...openSessions(running, config, record, machine, metrics, options.self),
     updates,
     metrics,
     report,

@@ -2,7 +2,10 @@ import { createHash } from "node:crypto"
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import type { AgentOptions } from "../../../protocol/agent.ts"
+import type { ExecuteParams } from "../../../protocol/execute.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
+import type { KeeperPorts } from "../keeper-ports.ts"
 import type { Journal, Redaction } from "../ports.ts"
 
 type Asked = { principal: string; key: KeptKey; fingerprint: string }
@@ -26,6 +29,21 @@ export function repeatedStart(
   return ok({ record: live(earlier.record.id) ?? earlier.record, repeated: true })
 }
 
+/** What a request with a key is known by; null for one without. */
+export function askedWithKey(
+  principal: string,
+  request: ExecuteParams,
+  agent: AgentOptions | null,
+  { redaction, fingerprint }: KeyPorts,
+): Asked | null {
+  const { idempotency_key } = request
+  if (idempotency_key === undefined) return null
+  const key = keptKey(idempotency_key, redaction)
+  return { principal, key, fingerprint: fingerprint(request, agent) }
+}
+
+export type KeyPorts = Pick<KeeperPorts, "redaction" | "fingerprint">
+
 /** An idempotency key in the forms it may be kept in, and as messages tell it. */
 type KeptKey = {
   /** How it is kept now: as it is, or hashed when the patterns match something in it. */
@@ -35,7 +53,7 @@ type KeptKey = {
   told: string
 }
 
-export function keptKey(key: string, redaction: Redaction | null): KeptKey {
+function keptKey(key: string, redaction: Redaction | null): KeptKey {
   const hashed = `sha256:${createHash("sha256").update(key).digest("hex")}`
   const { text: told, count } = redaction?.text(key) ?? { text: key, count: 0 }
   return count === 0

@@ -3,7 +3,7 @@ import { addressBytes, canonicalAddress, isWildcard, type TcpEnds } from "../../
 import { TokenBucket } from "../../../lib/token-bucket.ts"
 import { askKernel, openSocketDiagnostics } from "../libc.ts"
 import { readTcpTable } from "../proc.ts"
-import { uidInTcpTable } from "./tcp-table.ts"
+import { mayAwaitAnswer, uidInTcpTable } from "./tcp-table.ts"
 
 /** Tells which user is at the other end of a connection inside this machine. */
 export interface PeerUsers extends Disposable {
@@ -44,7 +44,6 @@ const AF_INET6 = 10
 const IPPROTO_TCP = 6
 const SOCK_DIAG_BY_FAMILY = 20
 const NLM_F_REQUEST = 1
-const TCP_ESTABLISHED = 1
 const anyState = 0xffff_ffff
 const noCookie = 0xffff_ffff
 
@@ -86,6 +85,6 @@ function uidByDiagnostics(diagnostics: number, ends: TcpEnds): number | null | u
   if (length === null) return undefined
   const isSocket = answerView.getUint16(answerTypeAt, true) === SOCK_DIAG_BY_FAMILY
   if (!isSocket || length < inodeAt + 4) return null
-  const isAlive = answer[stateAt] === TCP_ESTABLISHED && answerView.getUint32(inodeAt, true) !== 0
-  return isAlive ? answerView.getUint32(uidAt, true) : null
+  const isHeld = mayAwaitAnswer(answer[stateAt] ?? 0) && answerView.getUint32(inodeAt, true) !== 0
+  return isHeld ? answerView.getUint32(uidAt, true) : null
 }

@@ -24,6 +24,7 @@ import {
   postTickets,
 } from "./resources/service-routes.ts"
 import { getReceipt, getTranscript, postVerify } from "./resources/transcript.ts"
+import { getChanges, postDrop, postTake } from "./resources/worktrees.ts"
 
 /** Every route there is, in the order of the API document. */
 export const endpoints: readonly Endpoint[] = [
@@ -45,6 +46,9 @@ export const endpoints: readonly Endpoint[] = [
   postInterrupt,
   postEnd,
   postConfigure,
+  getChanges,
+  postTake,
+  postDrop,
   getAgentEvents,
   getInbox,
   getEvents,

@@ -7,16 +7,15 @@ import { viewOf } from "../../../protocol/execution-view.ts"
 import { afterDeed } from "../../../protocol/failed-after.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import {
-  type InputParams,
   isMethodName,
   type MethodName,
-  maxInputBytes,
   methods,
   type ParsedParamsOf,
   type Role,
 } from "../../../protocol/methods.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Operations, OutputFeed } from "../../gateway/ports.ts"
+import { inputBytes } from "./input-bytes.ts"
 import { type SubscriberSocket, Subscription } from "./subscription.ts"
 
 /** What a method may use of the session it is called in. */
@@ -78,6 +77,15 @@ const agentAnswers: Record<Extract<MethodName, `agent.${string}`>, Answer<unknow
   ),
   "agent.inbox": taking("agent.inbox", async ({ operations, caller }, params) =>
     plain(await operations.agents.inbox(caller, params)),
+  ),
+  "agent.changes": taking("agent.changes", async ({ operations, caller }, params) =>
+    plain(await operations.agents.changes(caller, params)),
+  ),
+  "agent.take": taking("agent.take", async ({ operations, caller }, params) =>
+    plain(await operations.agents.take(caller, params)),
+  ),
+  "agent.drop": taking("agent.drop", async ({ operations, caller }, params) =>
+    plain(await operations.agents.drop(caller, params)),
   ),
 }
 
@@ -273,19 +281,6 @@ async function subscriptionTo(
   const state = found.value.state.kind
   const message = `This session is not attached to execution ${found.value.id}.`
   return fail(failure("WRONG_STATE", message, { state }))
-}
-
-function inputBytes(params: InputParams): Result<Uint8Array<ArrayBuffer>, Failure> {
-  const data = Uint8Array.from(Buffer.from(params.data, params.encoding))
-  const isBase64 = params.encoding !== "base64" || isCanonicalBase64(params.data)
-  if (!isBase64) return fail(failure("INVALID_PARAMS", "`data` is not base64."))
-  if (data.length <= maxInputBytes) return ok(data)
-  const message = `Input of ${data.length} bytes is too much for one request: send at most 1 MiB.`
-  return fail(failure("INVALID_PARAMS", message))
-}
-
-function isCanonicalBase64(text: string): boolean {
-  return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/=+$/, "").length % 4 !== 1
 }
 
 function plain<Value>(outcome: Result<Value, Failure>): Result<Reply, Failure> {
