@@ -49,12 +49,11 @@ const ways: {
       "const { stderr: out } = Bun",
       'import { stdout } from "node:process"',
     ],
-    "src/worktree/run-worktree-helper.ts": 1, // answers the keeper
     allowed: {
       "src/cli/system-context.ts": 1,
       "src/log/standard-output.ts": 1,
-      "src/worktree/run-worktree-helper.ts": 1,
-    }, // in comments
+      "src/worktree/run-worktree-helper.ts": 1, // answers the keeper
+    },
   },
   {
     what: "asynchronous writing to a descriptor",
