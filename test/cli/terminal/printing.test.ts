@@ -104,6 +104,7 @@ const ways: {
       "src/cli/system-context.ts": 3, // asks for the size of a terminal
       "src/agent/host/run-agent-host.ts": 1, // reads its orders
       "src/service/os/children/pipe-output.ts": 1, // reads what a child writes
+      "src/worktree/run-worktree-helper.ts": 1, // answers the keeper
     },
   },
   {
