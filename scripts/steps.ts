@@ -52,7 +52,7 @@ export const build: Step = { name: "build", run: () => bun("scripts/build.ts") }
 
 /** Shows what a tool has to say all at once, when it has ended. */
 async function checkStatically({ name, words }: (typeof staticTools)[number]): Promise<number> {
-  // They are JavaScript launchers; running them with this Bun spares us `#!/usr/bin/env node`.
+  // Tools are JavaScript launchers: with this Bun, their `#!/usr/bin/env node` is not needed.
   const [program = "", ...args] = words
   const startedMs = performance.now()
   const tool = Bun.spawn([process.execPath, join("node_modules", ".bin", program), ...args], {

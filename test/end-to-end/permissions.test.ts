@@ -19,15 +19,17 @@ import {
   stdioDoor,
 } from "../support/scoped-doors.ts"
 import {
-  httpOperations,
   legacyOperations,
   mcpOperations,
   modernOperations,
-  nativeOperations,
-  type ScopedOperation,
   subscribingOperations,
   taskOperations,
   toolOperations,
+} from "../support/scoped-mcp-operations.ts"
+import {
+  httpOperations,
+  nativeOperations,
+  type ScopedOperation,
 } from "../support/scoped-operations.ts"
 import { Service } from "../support/service.ts"
 import { bearing, makeToken } from "../support/tokens.ts"
