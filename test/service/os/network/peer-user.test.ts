@@ -165,16 +165,17 @@ describe("a connection to ourselves", () => {
     const found: Array<[number | null, number | null]> = []
     const server = createServer({ allowHalfOpen: true }, (socket) => {
       socket.resume().on("error", () => undefined)
-      socket.once("end", async () => {
+      const lookWhileAndAfter = async () => {
         const peer = { address: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 }
-        const ends = { peer, local: { address: "127.0.0.1", port: portOf(server) } }
-        const uidNow = () => users.uidOf(ends)
+        const itsEnds = { peer, local: { address: "127.0.0.1", port: portOf(server) } }
+        const uidNow = () => users.uidOf(itsEnds)
         const whileOpen = uidNow()
         socket.write("close now")
         await until("its program has closed it", () => uidNow() === null)
-        found.push([whileOpen, uidInTcpTable(readTcpTable("tcp"), ends)])
+        found.push([whileOpen, uidInTcpTable(readTcpTable("tcp"), itsEnds)])
         socket.destroy()
-      })
+      }
+      socket.once("end", () => void lookWhileAndAfter())
     }).listen(0, "127.0.0.1")
     await once(server, "listening")
     for (const uid of [0, 1234]) await sayAndShutDown(uid, portOf(server))
