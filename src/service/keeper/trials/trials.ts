@@ -31,9 +31,11 @@ export type PreparedStart = {
 type OneTrial = KeeperParams<"endTrial">
 
 const retryMs = 1000
+/** Of one principal. */
+const mostOpen = 1000
 
 /** Trials from their announcement to their verdict. What is open is in the journal, not here. */
-export class Trials {
+export class Trials implements Disposable {
   readonly #ports: TrialPorts
   readonly #leases = new Map<TrialId, Disposable>()
   /** Those that nobody runs any more, while what is left of them ends. */
@@ -51,6 +53,11 @@ export class Trials {
       if (lost === null) this.#keepLease(id, trial.leaseMs)
       else this.#lose(id, `the service ended while its step ${JSON.stringify(lost)} ran`)
     }
+  }
+
+  /** What is open stays so, for the next service. */
+  [Symbol.dispose](): void {
+    for (const id of this.#leases.keys()) this.#dropLease(id)
   }
 
   async begin({
@@ -71,6 +78,7 @@ export class Trials {
       return fail(failure("IDEMPOTENCY_MISMATCH", message))
     }
     if (earlier) return ok({ ...begun(earlier.trial), repeated: true })
+    if (store.countOpen(principal) >= mostOpen) return fail(tooManyOpen)
     const place = nextPlace(principal, work, store)
     if (!place.ok) return place
     const { chain: _, continues: __, ...named } = work
@@ -121,11 +129,13 @@ export class Trials {
     { principal, peer }: Starter,
     request: ExecuteParams,
     agent: AgentOptions | null,
+    /** The execution whose session goes on. */
+    before: ExecutionRecord | null = null,
   ): Result<PreparedStart, Failure> {
     const where = this.#whereabouts(peer ?? { kind: "elsewhere" })
     if (request.trial === undefined) {
-      const marks = where.kind === "outside" ? {} : { withinTrial: where.trial }
-      return ok({ request, marks })
+      const withinTrial = where.kind === "outside" ? before?.withinTrial : where.trial
+      return ok({ request, marks: withinTrial === undefined ? {} : { withinTrial } })
     }
     if (where.kind !== "outside") return fail(notOutside(where))
     const { store } = this.#ports
@@ -262,6 +272,12 @@ function told(
 function digestOf(value: unknown): string {
   return createHash("sha256").update(canonicalText(value)).digest("hex")
 }
+
+const tooManyOpen = failure(
+  "AT_CAPACITY",
+  `You have ${mostOpen} trials open: end some of them first.`,
+  { retry_after: 1 },
+)
 
 const hasSecrets = failure(
   "INVALID_PARAMS",
