@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
+import type { StateKind } from "../../../execution/state.ts"
 import { Announcement, type TrialId } from "../../../execution/trial/announcement.ts"
 import { newMarker } from "../../../execution/trial/check-wrapper.ts"
 import type { RecordedTrial } from "../../../execution/trial/recorded-trial.ts"
@@ -119,6 +120,7 @@ export class Trials implements Disposable {
     if (!found.ok) return found
     if (found.value.ended !== null) return ok(told(asked.trial, found.value.ended))
     await this.#losses.get(asked.trial)
+    await this.#whatIsEnding(asked.trial)
     const running = this.#running(asked.trial)
     if (running.length > 0) return fail(stillRuns(asked.trial, running))
     return this.#judge(asked.trial, null)
@@ -240,6 +242,12 @@ export class Trials implements Disposable {
       .filter(({ record }) => record.trial?.id === id)
   }
 
+  /** Whoever has canceled a step need not wait for its end before asking for the verdict. */
+  async #whatIsEnding(id: TrialId): Promise<void> {
+    const ending = this.#live(id).filter(({ record }) => isEnding.has(record.state.kind))
+    await Promise.all(ending.map(({ ended }) => ended))
+  }
+
   /** The steps that have no end in the journal. */
   #running(id: TrialId): string[] {
     return this.#ports.store.steps(id).flatMap(({ step, executionId }) => {
@@ -256,6 +264,8 @@ export class Trials implements Disposable {
     return lost?.step ?? null
   }
 }
+
+const isEnding: ReadonlySet<StateKind> = new Set(["stopping", "draining", "ended"] as const)
 
 function begun({ announcement, chain, digest, leaseMs }: Omit<RecordedTrial, "ended">): TrialBegun {
   const { trial, sequence, previous } = announcement
