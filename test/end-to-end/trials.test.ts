@@ -145,7 +145,7 @@ describe("an agent's session that acts", () => {
 })
 
 describe("a red at base", () => {
-  test("is used again for the same version, tree, place and text, and for nothing else", async () => {
+  test("is used again for the same version, tree, place and text, and nothing else", async () => {
     using runner = await openSession()
     using ground = new TrialGround()
     const [red, ...rest] = ground.steps()

@@ -6,6 +6,7 @@ import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { HostStart } from "../../../protocol/agent-orders.ts"
 import type { HostRestart, UnfinishedWork } from "../../../protocol/agent-restart.ts"
 import type { Plan } from "../starting/plan.ts"
+import type { Workplace } from "./workplace.ts"
 
 /** A session that was asked for: how it is to be run, and what it begins with. */
 export type AgentStart = {
@@ -25,6 +26,7 @@ export function agentStartOf(
   options: AgentOptions,
   newId: () => string,
   predecessor: Predecessor | null,
+  workplace: Workplace | null = null,
 ): AgentStart {
   const { prompt, resume = null, fork } = options
   const isOwnSession = resume === null || fork
@@ -43,6 +45,7 @@ export function agentStartOf(
       restart: options.restart,
       envFile: options.env_file ?? null,
       ...(options.approval === undefined ? {} : { approval: options.approval }),
+      ...(workplace && { worktree: workplace.worktree }),
       ...(predecessor && sameSession(predecessor)),
     },
     first: prompt === undefined ? null : { turnId: options.turn_id ?? null, content: prompt },
@@ -57,6 +60,7 @@ function sameSession({ record, work, attempt }: Predecessor): Partial<AgentSpec>
     ...(told === undefined ? {} : { sessionId: told }),
     resumedFrom: agent?.resumedFrom ?? null,
     fork: agent?.fork ?? false,
+    ...(agent?.worktree === undefined ? {} : { worktree: agent.worktree }),
     restartOf: record.id,
     restarts: attempt,
   }

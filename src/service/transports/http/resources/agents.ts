@@ -47,6 +47,7 @@ export const postAgents: Endpoint = {
     "SECURITY_DENIED",
     "SPAWN_FAILED",
     "SESSION_BUSY",
+    "GIT_REFUSED",
     "AT_CAPACITY",
     "IDEMPOTENCY_MISMATCH",
     "TRIAL_NOT_FOUND",
