@@ -75,11 +75,13 @@ const Settings = z.looseObject({
 const ownKeys: readonly string[] = Object.keys(Settings.shape)
 
 /** What Claude Code reads in the front matter of a skill, and what others write there. */
-const knownKeys: ReadonlySet<string> = new Set([
-  ...["description", "when_to_use", "argument-hint", "arguments", "disable-model-invocation"],
-  ...["user-invocable", "allowed-tools", "disallowed-tools", "model", "effort", "context"],
-  ...["hooks", "paths", "shell", "license", "metadata", "compatibility", "version", "tags"],
-])
+const knownKeys: ReadonlySet<string> = new Set(
+  (
+    "description when_to_use argument-hint arguments disable-model-invocation user-invocable " +
+    "allowed-tools disallowed-tools model effort context hooks paths shell license metadata " +
+    "compatibility version tags"
+  ).split(" "),
+)
 
 /** `firstLine` is that of the text in its file. */
 export function readFrontMatter(

@@ -24,8 +24,12 @@ export function checksIn(lines: readonly MarkedLine[]): TaskChecks {
   return found
 }
 
-const labelForm =
-  /^\s*(?:[-*+]\s+)?(?:\*\*|__|\*|_)?(Check|Verification Command|Verification)(?:\*\*|__|\*|_)?\s*:(?:\*\*|__|\*|_)?\s*(.*)$/i
+const marks = "(?:\\*\\*|__|\\*|_)?"
+const labels = "(Check|Verification Command|Verification)"
+const labelForm = new RegExp(
+  `^\\s*(?:[-*+]\\s+)?${marks}${labels}${marks}\\s*:${marks}\\s*(.*)$`,
+  "i",
+)
 
 const span = "(`+)(?!`)(.+?)(?<!`)\\1(?!`)"
 const checkForm = new RegExp(`^${span}(?:\\s*\\(\\s*red:\\s*(.+?)\\s*\\))?\\s*\\.?$`, "i")

@@ -63,14 +63,17 @@ export function columnsOf(indentation: string): number {
   return columns
 }
 
-const idForm =
-  /^(?:task\s+)?([A-Za-z]{1,12}[-_]?\d+(?:\.\d+)*[a-z]?|\d+(?:\.\d+)*)\s*(?:[–—:.)]|-(?=\s)|\s)\s*(.*)$/iu
+const idForm = /^(?:task\s+)?((?:[a-z]{1,12}[-_]?)?\d+(?:\.\d+)*[a-z]?)([–—:.)]|\s+-(?=\s)|\s)/iu
+/** Without anything behind it, only what cannot be a word of the title. */
+const evidentId = /^(?:[A-Z]{1,6}[-_]?\d+|\d+(?:\.\d+)+)/
 
 function nameIn(words: string): { givenId: string | null; title: string } {
   const text = plain(words)
-  const [, id, title = ""] = idForm.exec(text) ?? []
-  if (id === undefined) return { givenId: null, title: text }
-  return { givenId: id, title: title.replace(/^[\s:–—-]+/u, "") }
+  const [lead = "", id, sign = ""] = idForm.exec(text) ?? []
+  const rest = text.slice(lead.length)
+  const isSeparate = sign.trim() !== "" || /^\s*[–—:]/u.test(rest)
+  if (id === undefined || !(isSeparate || evidentId.test(id))) return { givenId: null, title: text }
+  return { givenId: id, title: rest.replace(/^[\s:–—-]+/u, "") }
 }
 
 /** Without what only sets it in bold or italics. */

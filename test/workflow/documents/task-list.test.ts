@@ -10,7 +10,7 @@ function read(text: string): TaskList {
 
 function taskIn(text: string, id: string) {
   const task = read(text).tasks.find((one) => one.id === id)
-  if (task === undefined) throw new Error(`no ${id} in ${read(text).tasks.map((one) => one.id)}`)
+  if (task === undefined) throw new Error(`no ${id}`)
   return task
 }
 
@@ -105,6 +105,21 @@ describe("the forms of a list", () => {
       ["6", "f", "symbol", "open"],
       ["7", "g", "status", "open"],
     ])
+  })
+
+  test("give an id that cannot be a word of the title, or else what the title says", () => {
+    const heads = [
+      "T01 - a",
+      "T01 a",
+      "1.2 a",
+      "**T01** – a",
+      "Task 3: a",
+      "utf8 a",
+      "3 a",
+      "a-b 1",
+    ]
+    const ids = heads.map((head) => read(`- [ ] ${head}\n`).tasks[0]?.id ?? "")
+    expect(ids.join(" ")).toBe("T01 T01 1.2 T01 3 utf8-a 3-a a-b-1")
   })
 
   test("say where the mark stands", () => {
