@@ -166,7 +166,7 @@ export const Announcement = z.object({
 export type Announcement = z.infer<typeof Announcement>
 
 /** Which trial and step an execution is of: part of its record and its receipt. */
-const TrialPart = z.object({ id: TrialId, step: StepId, role: StepRole })
+export const TrialPart = z.object({ id: TrialId, step: StepId, role: StepRole })
 export type TrialPart = z.infer<typeof TrialPart>
 
 export const TrialVerdict = z.enum(["PASSED", "WARNED", "FAILED", "BROKEN", "LOST"])
