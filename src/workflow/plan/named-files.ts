@@ -3,8 +3,10 @@
  * for others to find out.
  */
 export type NamedFiles = {
-  /** What it runs, and what it tests with: if that changes, it is another check. */
-  readonly means: readonly string[]
+  /** What it tests with: files, and folders of them. */
+  readonly tests: readonly string[]
+  /** What it runs besides. */
+  readonly programs: readonly string[]
   /** What it only looks at: the work may be to change that. */
   readonly objects: readonly string[]
   /** Programs that find their tests, or what to do, by themselves. */
@@ -12,7 +14,7 @@ export type NamedFiles = {
 }
 
 export function namedFiles(run: string): NamedFiles {
-  const found = { means: new Set<string>(), objects: new Set<string>(), runners: new Set<string>() }
+  const found = newFound()
   let directory = ""
   for (const words of simpleCommands(run)) {
     const [name, ...rest] = withoutPrefixes(words)
@@ -23,10 +25,40 @@ export function namedFiles(run: string): NamedFiles {
       else for (const path of pathsOf(word, directory)) found[kind].add(path)
     }
   }
-  const means = [...found.means]
-  const objects = [...found.objects].filter((path) => !found.means.has(path))
-  return { means, objects, runners: [...found.runners] }
+  const { tests, programs, objects, runners } = found
+  return {
+    tests: [...tests],
+    programs: [...programs].filter((path) => !tests.has(path)),
+    objects: [...objects].filter((path) => !tests.has(path) && !programs.has(path)),
+    runners: [...runners],
+  }
 }
+
+function newFound(): Record<keyof NamedFiles, Set<string>> {
+  return { tests: new Set(), programs: new Set(), objects: new Set(), runners: new Set() }
+}
+
+/** Which of the files that were written a check uses to test, rather than only tests. */
+export function filesUsed(run: string, written: readonly string[]): string[] {
+  const { tests, runners } = namedFiles(run)
+  const ofRunners = new Set(runners.flatMap(settingsOf))
+  return written.filter((path) => {
+    if (path.split("/").some((name) => leftByPrograms.has(name))) return false
+    if (tests.some((test) => path === test || path.startsWith(`${test}/`))) return true
+    if (runners.length === 0) return false
+    return isTestLike(path) || ofRunners.has(path.split("/").at(-1) ?? "")
+  })
+}
+
+/** What programs leave behind that run tests, and nobody writes. */
+export const leftByPrograms: ReadonlySet<string> = new Set([
+  "__pycache__",
+  ".pytest_cache",
+  ".mypy_cache",
+  ".ruff_cache",
+  "node_modules",
+  ".git",
+])
 
 /** Whether a file is for testing by where it stands and how it is called. */
 export function isTestLike(path: string): boolean {
@@ -40,7 +72,7 @@ export function isTestLike(path: string): boolean {
 }
 
 /** Files by which a program finds out what to test, or how. */
-export function settingsOf(runner: string): readonly string[] {
+function settingsOf(runner: string): readonly string[] {
   return Object.hasOwn(settings, runner) ? (settings[runner] ?? []) : []
 }
 
@@ -66,8 +98,9 @@ const settings: Readonly<Record<string, readonly string[]>> = {
 
 const interpreters =
   /^(?:(?:ba|da|z|k)?sh|python[\d.]*|node|nodejs|deno|ruby|perl|php|lua|tsx|ts-node|bun|source|\.)$/
-const runners =
+const runnerNames =
   /^(?:pytest|py\.test|tox|nox|nose2|unittest|jest|vitest|mocha|ava|tap|rspec|phpunit|bats|prove|ctest|cargo|go|npm|npx|yarn|pnpm|bun|make|just|rake|gradle|gradlew|mvn)$/
+const takesTasks = /^(?:npm|npx|yarn|pnpm|bun|cargo|go|make|just|rake|gradle|gradlew|mvn|tox|nox)$/
 const prefixes = /^(?:env|timeout|nice|time|command|exec|nohup|stdbuf|sudo|xargs|if|then|else|elif|while|until|do|!|\{|\()$/
 
 type Role = { kind: keyof NamedFiles; word: string }
@@ -75,55 +108,54 @@ type Role = { kind: keyof NamedFiles; word: string }
 function roles(name: string, rest: readonly string[]): Role[] {
   const base = name.split("/").at(-1) ?? name
   const operands = rest.filter((word) => !word.startsWith("-"))
-  if (runners.test(base)) {
-    return [{ kind: "runners", word: base }, ...asMeans([...own(name), ...operands])]
+  if (runnerNames.test(base)) {
+    // What other words mean to these depends: `npm run build` has nothing to do with a folder.
+    const named = takesTasks.test(base) ? operands.filter(isTestLike) : operands
+    return [{ kind: "runners", word: base }, ...own(name), ...asTests(named)]
   }
   if (interpreters.test(base)) return interpreted(base, rest, operands)
-  return [
-    ...asMeans(own(name)),
-    ...operands.map((word): Role => ({ kind: isTestLike(word) ? "means" : "objects", word })),
-  ]
+  return [...own(name), ...operands.map((word) => byItsName(word, "objects"))]
 }
 
 /** A program that is named by its path. */
-function own(name: string): string[] {
-  return name.includes("/") ? [name] : []
+function own(name: string): Role[] {
+  return name.includes("/") ? [byItsName(name, "programs")] : []
 }
 
-function asMeans(words: readonly string[]): Role[] {
-  return words.map((word) => ({ kind: "means", word }))
+function byItsName(word: string, kind: Role["kind"]): Role {
+  return { kind: isTestLike(word) ? "tests" : kind, word }
+}
+
+function asTests(words: readonly string[]): Role[] {
+  return words.map((word) => ({ kind: "tests", word }))
 }
 
 function interpreted(base: string, rest: readonly string[], operands: readonly string[]): Role[] {
-  const option = rest.findIndex((word) => /^-[a-z]*[cem]$/.test(word))
-  if (option >= 0 && rest[option]?.endsWith("m") === true) {
-    const [name, ...following] = rest.slice(option + 1)
-    return name === undefined ? [] : roles(name, following)
-  }
-  const code = option < 0 ? undefined : rest[option + 1]
-  if (code !== undefined) return withinCode(base, code)
-  if (rest.includes("--test")) return asMeans(operands)
+  // Shells take code by -c, and -e means something else to them.
+  const takesCode = base.endsWith("sh") ? /^-[a-z]*c$/ : /^-[a-z]*[cem]$/
+  const option = rest.findIndex((word) => takesCode.test(word))
+  const [code = "", ...following] = option < 0 ? [] : rest.slice(option + 1)
+  if (rest[option]?.endsWith("m") === true) return roles(code, following)
+  if (option >= 0) return withinCode(base, code)
+  if (rest.includes("--test")) return asTests(operands)
   const [program, ...others] = operands
   if (program === undefined) return []
-  const more = others.map((word): Role => ({
-    kind: isTestLike(word) ? "means" : "objects",
-    word,
-  }))
-  return [{ kind: "means", word: program }, ...more]
+  return [byItsName(program, "programs"), ...others.map((word) => byItsName(word, "objects"))]
 }
 
 /** `bash -c '…'` is a command line of its own; a text in another language may name files, too. */
 function withinCode(base: string, code: string): Role[] {
-  if (base.endsWith("sh")) {
-    const { means, objects, runners: found } = namedFiles(code)
-    return [
-      ...asMeans(means),
-      ...objects.map((word): Role => ({ kind: "objects", word })),
-      ...found.map((word): Role => ({ kind: "runners", word })),
-    ]
+  if (!base.endsWith("sh")) {
+    return asTests((code.match(/[\w./-]+/g) ?? []).filter(isTestLike))
   }
-  const words = code.match(/[\w./-]+/g) ?? []
-  return words.filter(isTestLike).map((word) => ({ kind: "means", word }))
+  const { tests, programs, objects, runners } = namedFiles(code)
+  const as = (kind: Role["kind"]) => (word: string): Role => ({ kind, word })
+  return [
+    ...asTests(tests),
+    ...programs.map(as("programs")),
+    ...objects.map(as("objects")),
+    ...runners.map(as("runners")),
+  ]
 }
 
 function withoutPrefixes(words: readonly string[]): readonly string[] {

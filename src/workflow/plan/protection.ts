@@ -1,18 +1,11 @@
-/** Texts for bash that fail where something is not as it was before the act. */
+import { createHash } from "node:crypto"
+import { leftByPrograms } from "./named-files.ts"
 
-/** What programs leave behind that run tests, and nobody writes. */
-const leftovers = [
-  "__pycache__",
-  ".pytest_cache",
-  ".mypy_cache",
-  ".ruff_cache",
-  "node_modules",
-  ".git",
-]
+/** Texts for bash that fail where something is not as it was before the act. */
 
 /** Lists every file at or below the paths with its digest; what is not there is left out. */
 export function listingScript(paths: readonly string[]): string {
-  const skipped = leftovers.map((name) => `-name ${name}`).join(" -o ")
+  const skipped = [...leftByPrograms].map((name) => `-name ${name}`).join(" -o ")
   const named = paths.map((path) => quoted(`./${path}`)).join(" ")
   return [
     `find ${named} \\( ${skipped} \\) -prune -o \\( -type f -o -type l \\) -print0 2>/dev/null |`,
@@ -38,7 +31,7 @@ export function protectionScript(paths: readonly string[], listing: string): str
 }
 
 function digestScript(paths: readonly string[], before: string): string {
-  const digest = new Bun.CryptoHasher("sha256").update(`${before}\n`).digest("hex")
+  const digest = createHash("sha256").update(`${before}\n`).digest("hex")
   return [
     `now=$( (${listingScript(paths)}) | sha256sum) || true`,
     `if [ "$now" != ${quoted(`${digest}  -`)} ]; then`,
