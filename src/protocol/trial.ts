@@ -1,5 +1,4 @@
 import { z } from "zod"
-import { SignedAttestation } from "../execution/attestation.ts"
 import {
   Announcement,
   Digest,
@@ -9,7 +8,8 @@ import {
   TrialId,
   TrialVerdict,
   TrialWork,
-} from "../execution/trial.ts"
+} from "../execution/trial/announcement.ts"
+import { SignedAttestation } from "../execution/trial/attestation.ts"
 
 const Place = z.object({ sequence: z.int().min(1), digest: Digest })
 

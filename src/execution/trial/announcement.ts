@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { AgentName } from "./agent.ts"
-import { ExecutionId } from "./id.ts"
+import { AgentName } from "../agent.ts"
+import { ExecutionId } from "../id.ts"
 
 /** What a trial is, as it was announced before anything of it was started. */
 
