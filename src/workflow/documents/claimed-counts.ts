@@ -18,7 +18,7 @@ const labels = [
   "Last Updated",
 ]
 const labelForm = new RegExp(
-  `^\\s*(?:[-*+]\\s+)?\\*\\*(${labels.join("|")})\\*\\*\\s*:\\s*(.*)$`,
+  `^\\s*(?:[-*+]\\s+)?\\*\\*(${labels.join("|")})(?:\\*\\*\\s*:|:\\s*\\*\\*)\\s*(.*)$`,
   "i",
 )
 

@@ -11,7 +11,7 @@ export function implementationBlock({ text, lines }: WorkText): CodeBlock | null
   if (heading < 0) return null
   const below = lines.slice(heading + 1)
   const opening = below.findIndex(({ kind }) => kind === "code")
-  const next = below.findIndex(({ kind, text: words }) => kind === "prose" && /^#/.test(words))
+  const next = below.findIndex(({ kind, text: words }) => kind === "prose" && words.startsWith("#"))
   if (opening < 0 || (next >= 0 && next < opening)) return null
   const start = below[opening]?.next ?? text.length
   const after = below.findIndex(({ kind }, at) => at > opening && kind !== "code")

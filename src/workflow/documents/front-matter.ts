@@ -33,7 +33,7 @@ const command = z.string().trim().min(1, "must be a command").max(65_536)
 const listOf = <Item extends z.ZodType>(item: Item) =>
   z.union([item.transform((one) => [one]), z.array(item)], "must be a list")
 
-const redForm = 'must be `base`, `empty` or `"spoil: COMMAND"`'
+const redForm = 'red must be `base`, `empty` or, in quotes, `"spoil: COMMAND"`'
 const Red = z.union(
   [
     z.enum(["base", "empty"]).transform((place) => ({ red: place, spoil: null })),
@@ -75,11 +75,13 @@ const Settings = z.looseObject({
 const ownKeys: readonly string[] = Object.keys(Settings.shape)
 
 /** What Claude Code reads in the front matter of a skill, and what others write there. */
-const knownKeys: ReadonlySet<string> = new Set([
-  ...["description", "when_to_use", "argument-hint", "arguments", "disable-model-invocation"],
-  ...["user-invocable", "allowed-tools", "disallowed-tools", "model", "effort", "context"],
-  ...["hooks", "paths", "shell", "license", "metadata", "compatibility", "version", "tags"],
-])
+const knownKeys: ReadonlySet<string> = new Set(
+  (
+    "description when_to_use argument-hint arguments disable-model-invocation user-invocable " +
+    "allowed-tools disallowed-tools model effort context hooks paths shell license metadata " +
+    "compatibility version tags"
+  ).split(" "),
+)
 
 /** `firstLine` is that of the text in its file. */
 export function readFrontMatter(
@@ -88,7 +90,10 @@ export function readFrontMatter(
 ): Result<WorkSettings, DocumentFault> {
   const at = (line: number, reason: string) => fail({ line: firstLine + line - 1, reason })
   const read = readYaml(text, Settings, { braces: "allowed" })
-  if (!read.ok) return at(read.failure.line, read.failure.problem)
+  if (!read.ok) {
+    const { line, problem } = read.failure
+    return at(line, isUnquotedSpoil(text, line) ? redForm : problem)
+  }
   const { graduation, protect, name, ...rest } = read.value
   const others = new Map(Object.entries(rest).filter(([key]) => !ownKeys.includes(key)))
   for (const key of others.keys()) {
@@ -99,7 +104,13 @@ export function readFrontMatter(
   }
   const { agent, checks, guards, setup, needs, recovery } = rest
   return ok({
-    ...{ agent, checks, guards, setup, needs, recovery, others },
+    agent,
+    checks,
+    guards,
+    setup,
+    needs,
+    recovery,
+    others,
     name: name ?? null,
     protect: protect ?? null,
     graduation: {
@@ -109,8 +120,21 @@ export function readFrontMatter(
   })
 }
 
+/** `red: spoil: rm x` reads well, but a second colon is no YAML. */
+function isUnquotedSpoil(text: string, line: number): boolean {
+  return /\bred:\s*spoil:/.test(text.split("\n")[line - 1] ?? "")
+}
+
 /** Of a file that binds nothing. */
 export const noSettings: WorkSettings = {
-  ...{ name: null, agent: "claude", checks: [], guards: [], setup: [], needs: [] },
-  ...{ protect: null, recovery: [], graduation: defaultGraduation, others: new Map() },
+  name: null,
+  agent: "claude",
+  checks: [],
+  guards: [],
+  setup: [],
+  needs: [],
+  protect: null,
+  recovery: [],
+  graduation: defaultGraduation,
+  others: new Map(),
 }

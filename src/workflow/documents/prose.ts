@@ -3,19 +3,24 @@ import type { Line } from "./lines.ts"
 /** What a line of Markdown is part of, as far as it decides whether its words mean something. */
 export type LineKind = "front-matter" | "prose" | "code" | "comment"
 
-export type MarkedLine = Line & { kind: LineKind }
+export type MarkedLine = Line & {
+  kind: LineKind
+  isOpen: boolean // what comes after it is still code or comment
+}
 
 /** A line that is itself a whole comment is prose: our own markers are such lines. */
 export function markLines(lines: readonly Line[]): MarkedLine[] {
   let state: State = { kind: "prose" }
   let at = frontMatterEnd(lines)
-  const marked: MarkedLine[] = lines.slice(0, at).map((line) => ({ ...line, kind: "front-matter" }))
+  const marked: MarkedLine[] = lines
+    .slice(0, at)
+    .map((line) => ({ ...line, kind: "front-matter", isOpen: line.number < at }))
   for (; at < lines.length; at += 1) {
     const line = lines[at]
     if (line === undefined) break
     const taken: Taken = take(state, line.text, lines, at)
     state = taken.state
-    marked.push({ ...line, kind: taken.kind })
+    marked.push({ ...line, kind: taken.kind, isOpen: state.kind !== "prose" })
   }
   return marked
 }

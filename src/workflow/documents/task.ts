@@ -1,22 +1,26 @@
 import type { Digest } from "../../execution/trial/announcement.ts"
 import type { WorkCheck } from "./front-matter.ts"
 
-/** How a list marks what is done. */
-export type BoxForm =
-  | "brackets" // `- [x]`
-  | "symbol" // ☐ ◔ ✅
-  | "status" // `**Status**: …`
-  | "none"
-
 export type BoxMark = "open" | "under-way" | "done"
 
-/** `start` and `end` are of what stands for the mark: `x`, `✅`, or the words of a status. */
-export type Box = { form: BoxForm; mark: BoxMark; start: number; end: number; line: number }
+/** How a list marks what is done: `- [x]`, one of ☐ ◔ ✅, or the words after `**Status**:`. */
+export type Box = {
+  form: "brackets" | "symbol" | "status"
+  mark: BoxMark
+  start: number // offsets of what stands for the mark: `x`, `✅`, or the words
+  end: number
+  line: number
+}
 
 export type TaskCheck = WorkCheck & { line: number }
 
 /** `_Verified:_ …`: the line below a task that is ours. */
-export type VerifiedLine = { start: number; end: number; line: number; text: string }
+export type VerifiedLine = {
+  start: number // offsets of the whole line with its end
+  end: number
+  line: number
+  says: string // what stands after `_Verified:_`
+}
 
 /** A person has accepted a task without a check, and says why. It never counts as verified. */
 export type Acceptance = { by: string; why: string }
@@ -26,14 +30,17 @@ export type Task = {
   title: string
   line: number
   parent: string | null // id of the task that it is nested in
-  box: Box
+  box: Box | null
   checks: TaskCheck[]
-  verification: string | null // in prose: never executed
-  claimed: boolean // ticked by hand, or so before it was adopted
+  unclear: TaskNote[] // what looks like a check, and is not executed
+  verification: TaskNote | null // in prose: never executed
+  isClaimed: boolean // ticked by hand, as far as the file tells
   accepted: Acceptance | null // as its line says
-  verified: VerifiedLine | null
+  verified: VerifiedLine[] // ours is the last: a file may hold more
   version: Digest // of its own text with its checks, without box and line of ours
   text: string // its own lines, as an agent is given them
   indent: string // of what stands below it
   insertAt: number // where its line of ours belongs
 }
+
+export type TaskNote = { line: number; text: string }

@@ -31,7 +31,12 @@ export function summarize(ledger: VerifiedLedger): LedgerSummary {
   const life = countsOf(trials.map(({ verdict }) => verdict))
   const costUsd = costOf(trials)
   return {
-    ...{ damages, notices, trials, open, life, costUsd },
+    damages,
+    notices,
+    trials,
+    open,
+    life,
+    costUsd,
     versions: versionsOf(trials),
     lastAt: trials.at(-1)?.judged_at ?? null,
     costPerSuccessUsd: costUsd === null || life.success === 0 ? null : costUsd / life.success,
@@ -57,5 +62,9 @@ function versionsOf(trials: readonly AttestedTrial[]): VersionSummary[] {
 }
 
 export const emptySummary: LedgerSummary = summarize({
-  ...{ trials: [], damages: [], notices: [], open: [], head: null },
+  trials: [],
+  damages: [],
+  notices: [],
+  open: [],
+  head: null,
 })

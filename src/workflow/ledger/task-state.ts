@@ -14,7 +14,7 @@ export type TaskState =
   | { kind: "open" }
 
 export function taskState(
-  { id, version, claimed, accepted }: Task,
+  { id, version, isClaimed, accepted }: Task,
   { trials, open }: LedgerSummary,
 ): TaskState {
   const underWay = open.findLast(({ item }) => item === id)
@@ -30,5 +30,5 @@ export function taskState(
   if (undecided !== undefined) return { kind: "warned", trial: undecided }
   const earlier = own.at(-1)
   if (earlier !== undefined) return { kind: "outdated", trial: earlier }
-  return { kind: claimed ? "unattested" : "open" }
+  return { kind: isClaimed ? "unattested" : "open" }
 }
