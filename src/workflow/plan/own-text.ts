@@ -10,7 +10,7 @@ export function ownText(work: Work): string {
     work.kind === "tasks"
       ? work.tasks.flatMap(({ box, verified }): Piece[] => [
           ...openBox(box),
-          ...(verified === null ? [] : [{ start: verified.start, end: verified.end, text: "" }]),
+          ...verified.map(({ start, end }): Piece => ({ start, end, text: "" })),
         ])
       : []
   const pieces = [...regions, ...ofTasks].toSorted((one, other) => one.start - other.start)
@@ -24,7 +24,9 @@ export function ownText(work: Work): string {
   return text + work.text.slice(at)
 }
 
-function openBox({ form, start, end }: Box): Piece[] {
+function openBox(box: Box | null): Piece[] {
+  if (box === null) return []
+  const { form, start, end } = box
   if (form === "brackets") return [{ start, end, text: " " }]
   return form === "symbol" ? [{ start, end, text: "☐" }] : []
 }

@@ -8,8 +8,10 @@ export type TaskBranch = {
   readonly name: string
   /** What the next task begins with. */
   readonly base: GitSnapshot
-  /** One commit with that tree. */
-  commit(tree: string, message: string): Promise<TaskBranch>
+  /** One with that tree, which the branch does not have yet. */
+  commitObject(tree: string, message: string): Promise<string>
+  /** Puts such a commit onto the branch. */
+  advance(commit: string): Promise<TaskBranch>
 }
 
 const trailer = "Cc-Executor-Directory"
@@ -50,11 +52,11 @@ function branch(
   return {
     name,
     base,
-    async commit(tree, message) {
-      const text = `${message}\n\n${trailer}: ${state}\n`
-      const commit = (
-        await ground.git(["commit-tree", tree, "-p", base.commit, "-F", "-"], { input: text })
-      ).trim()
+    async commitObject(tree, message) {
+      const input = `${message}\n\n${trailer}: ${state}\n`
+      return (await ground.git(["commit-tree", tree, "-p", base.commit, "-F", "-"], { input })).trim()
+    },
+    async advance(commit) {
       await ground.git(["update-ref", `refs/heads/${name}`, commit, tip ?? "0".repeat(40)])
       return branch(ground, name, commit, await ground.at(commit), state)
     },

@@ -25,6 +25,15 @@ export type TrialToRun = {
   timeoutSeconds?: number | undefined
 }
 
+export type TrialHandling = {
+  tell: Tell
+  signal: AbortSignal
+  /** Called when the act has ended, before the checks run. */
+  afterAct(): Promise<string | null>
+  /** Called before the verdict. */
+  beforeEnd(trial: string, written: string | null): Promise<void>
+}
+
 export type TrialResult = {
   readonly trial: AttestedTrial
   readonly costUsd: number | null
@@ -41,12 +50,7 @@ const leaseMs = 20_000
 export async function runTrial(
   world: World,
   toRun: TrialToRun,
-  { tell, signal, afterAct }: {
-    tell: Tell
-    signal: AbortSignal
-    /** Called when the act has ended, before the checks run. */
-    afterAct(): Promise<string | null>
-  },
+  { tell, signal, afterAct, beforeEnd }: TrialHandling,
 ): Promise<TrialResult> {
   const { client } = world
   const { work, version, prepared } = toRun
@@ -63,6 +67,7 @@ export async function runTrial(
   using _lease = keepLease(world, begun)
   const run = new RunningTrial(world, toRun, begun, tell, signal)
   const { changes, written } = await run.steps(afterAct)
+  await beforeEnd(trial, written)
   const ended = await client.call("trial.end", { trial })
   const { predicate } = statementIn(ended.envelope)
   const costUsd = costOf(predicate.trial)
