@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { RedPlace } from "../../execution/trial.ts"
+import type { RedPlace } from "../../execution/trial/announcement.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { suggest } from "../../lib/suggest.ts"
 import { readYaml } from "../../lib/yaml/read-yaml.ts"

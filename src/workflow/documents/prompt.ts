@@ -1,4 +1,4 @@
-import type { Digest } from "../../execution/trial.ts"
+import type { Digest } from "../../execution/trial/announcement.ts"
 import { ok, type Result } from "../../lib/result.ts"
 import { type ClaimedCounts, claimedCounts } from "./claimed-counts.ts"
 import { type CodeBlock, implementationBlock } from "./code-block.ts"

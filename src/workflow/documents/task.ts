@@ -1,4 +1,4 @@
-import type { Digest } from "../../execution/trial.ts"
+import type { Digest } from "../../execution/trial/announcement.ts"
 import type { WorkCheck } from "./front-matter.ts"
 
 export type BoxMark = "open" | "under-way" | "done"

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { Digest } from "../../execution/trial.ts"
+import type { Digest } from "../../execution/trial/announcement.ts"
 
 /**
  * The version of a work: the digest of its lines without what editors change unasked, which is

@@ -1,4 +1,4 @@
-import { countsAs, type TrialVerdict } from "../../execution/trial.ts"
+import { countsAs, type TrialVerdict } from "../../execution/trial/announcement.ts"
 
 /** `failure` has those in it that were lost. Warned and broken trials count as neither. */
 export type Counts = {

@@ -1,4 +1,4 @@
-import type { SignedAttestation } from "../../execution/attestation.ts"
+import type { SignedAttestation } from "../../execution/trial/attestation.ts"
 
 /** `FILE.intoto.jsonl`, beside the work. */
 export function ledgerPathOf(workPath: string): string {

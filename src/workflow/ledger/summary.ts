@@ -1,5 +1,5 @@
-import type { AttestedTrial } from "../../execution/attestation.ts"
-import type { Digest } from "../../execution/trial.ts"
+import type { AttestedTrial } from "../../execution/trial/attestation.ts"
+import type { Digest } from "../../execution/trial/announcement.ts"
 import { type Counts, countsOf } from "./counts.ts"
 import type { Damage } from "./damage.ts"
 import type { OpenTrial, VerifiedLedger } from "./verify-ledger.ts"

@@ -1,4 +1,4 @@
-import type { AttestedTrial } from "../../execution/attestation.ts"
+import type { AttestedTrial } from "../../execution/trial/attestation.ts"
 import type { Task } from "../documents/task.ts"
 import type { LedgerSummary } from "./summary.ts"
 
