@@ -86,7 +86,7 @@ async function runTask(running: Running, task: Task): Promise<AttestedTrial> {
     options,
     spending,
     {
-      afterAct: ({ act }) => ground.written(snapshot, act.path),
+      afterAct: ({ act }) => ground.written(act.path),
       beforeEnd: (trial, written) => ground.announceEnd(trial, written, message),
     },
   )

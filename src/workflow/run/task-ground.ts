@@ -2,7 +2,7 @@ import { CallError } from "../../client/client-error.ts"
 import type { WorkState } from "./files/work-state.ts"
 import type { GitGround } from "./places/git-ground.ts"
 import type { Change, Snapshot } from "./places/ground.ts"
-import type { PlainGround } from "./places/plain-ground.ts"
+import type { PlainGround, PlainSnapshot } from "./places/plain-ground.ts"
 import { openTaskBranch, type TaskBranch } from "./places/task-branch.ts"
 import type { TrialResult } from "./trial/run-trial.ts"
 import { type Workspace, workFiles } from "./workspace.ts"
@@ -12,9 +12,10 @@ import type { World } from "./world.ts"
 export interface TaskGround {
   /** The branch; null without git, where it is kept in the directory itself. */
   readonly branch: string | null
+  /** What the next task begins with. */
   base(): Promise<Snapshot>
-  /** What stands in a place after its act, to be given to `announceEnd` and `keep`. */
-  written(snapshot: Snapshot, place: string): Promise<string | null>
+  /** What stands in a place after its act, to be given to `announceEnd`. */
+  written(place: string): Promise<string | null>
   /** Remembers it before the verdict: who is killed then, loses nothing. */
   announceEnd(trial: string, written: string | null, message: string): Promise<void>
   keep(result: TrialResult, place: string, changes: readonly Change[]): Promise<void>
@@ -33,12 +34,13 @@ export async function openTaskGround(
 }
 
 function plainTasks(workspace: Workspace, ground: PlainGround, state: WorkState): TaskGround {
-  let last: Awaited<ReturnType<PlainGround["snapshot"]>> | null = null
+  let last: PlainSnapshot | null = null
   return {
     branch: null,
     async base() {
-      last = await ground.snapshot(workFiles(workspace, state))
-      return last
+      const now = await ground.snapshot(workFiles(workspace, state))
+      last = now
+      return now
     },
     written: async () => null,
     announceEnd: async () => undefined,
@@ -68,7 +70,7 @@ async function gitTasks(
   return {
     branch: branch.name,
     base: async () => branch.base,
-    written: (_, place) => branch.base.writtenIn(place),
+    written: (place) => branch.base.writtenIn(place),
     async announceEnd(trial, written, message) {
       if (written === null) return
       await git(["update-ref", pending(trial), await branch.commitObject(written, message)])

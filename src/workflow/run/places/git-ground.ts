@@ -11,9 +11,8 @@ export type GitSnapshot = Snapshot & {
   writtenIn(path: string): Promise<string>
 }
 
-export type GitGround = Ground & {
+export type GitGround = Ground<"git", GitSnapshot> & {
   readonly git: Git
-  snapshot(work: WorkFiles): Promise<GitSnapshot>
   /** A commit that exists already. */
   at(commit: string): Promise<GitSnapshot>
 }

@@ -1,10 +1,10 @@
 /** The directory that a work is about, and fresh copies of it. */
-export interface Ground {
+export interface Ground<Kind extends string, Taken extends Snapshot> {
   /** Where checks would run if they ran in the user's own directory. */
   readonly directory: string
-  readonly kind: "git" | "plain"
+  readonly kind: Kind
   /** What is there now, uncommitted or not. */
-  snapshot(work: WorkFiles): Promise<Snapshot>
+  snapshot(work: WorkFiles): Promise<Taken>
 }
 
 /** Both relative to the ground's directory. */

@@ -13,7 +13,7 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { WorkFailure } from "../work-failure.ts"
-import type { Change, Ground, Snapshot, WorkFiles } from "./ground.ts"
+import type { Change, Ground, Snapshot } from "./ground.ts"
 import type { RunnerFolder } from "./runner-folder.ts"
 
 /** What a file is, by its path: its mode, and its digest or where it leads. */
@@ -22,8 +22,7 @@ type Listing = ReadonlyMap<string, string>
 /** A snapshot that can be told from what became of it. */
 export type PlainSnapshot = Snapshot & { readonly listing: Listing }
 
-export type PlainGround = Ground & {
-  snapshot(work: WorkFiles): Promise<PlainSnapshot>
+export type PlainGround = Ground<"plain", PlainSnapshot> & {
   /** Takes over what a place has, where the directory is as it was in the snapshot. */
   takeOver(place: string, changes: readonly Change[], since: PlainSnapshot): void
 }
