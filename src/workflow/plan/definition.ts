@@ -18,7 +18,8 @@ export type PlannedTrial = {
   aim: Aim
   places: TrialPlaces
   tree: string
-  act: AnnouncedAct
+  /** Null where nothing acts: then only is looked whether the checks still pass. */
+  act: AnnouncedAct | null
   /** Texts that fail where something was changed that must not be. */
   guards: { protect: string | null; surroundings: string | null }
   protect: readonly string[]
@@ -59,10 +60,7 @@ export function definitionOf(planned: PlannedTrial): TrialDefinition {
     ...(hasBase ? setupSteps(aim, "setup-base", base) : []),
     ...checks.flatMap((check) => redSteps(check, planned)),
     ...aim.guards.map((run, index) => guardStep(`guard-before-${index + 1}`, run, base)),
-    { id: "act", role: "act", cwd: act, ...planned.act },
-    ...protectionSteps(planned),
-    ...(hasBase ? [] : setupSteps(aim, "setup-again", base).map(optional)),
-    ...checks.map((check) => redAgainStep(check, planned)),
+    ...actSteps(planned, hasBase),
     ...setupSteps(aim, "setup", act),
     ...checks.map(({ name, run }): TrialStep => {
       return { id: `green-${name}`, role: "green", cwd: act, run }
@@ -70,6 +68,17 @@ export function definitionOf(planned: PlannedTrial): TrialDefinition {
     ...aim.guards.map((run, index) => guardStep(`guard-after-${index + 1}`, run, act)),
   ]
   return { tree, steps, protect: [...protect], needs: [...aim.needs] }
+}
+
+function actSteps(planned: PlannedTrial, hasBase: boolean): TrialStep[] {
+  const { aim, places, act } = planned
+  if (act === null) return []
+  return [
+    { id: "act", role: "act", cwd: places.act, ...act },
+    ...protectionSteps(planned),
+    ...(hasBase ? [] : setupSteps(aim, "setup-again", places.base).map(optional)),
+    ...checksOf(aim).map((check) => redAgainStep(check, planned)),
+  ]
 }
 
 function needStep(address: string, index: number, cwd: string): TrialStep {

@@ -20,7 +20,8 @@ export type TrialAsked = {
   snapshot: Snapshot
   version: Digest
   item: string | null
-  prompt: string
+  /** What the act is told; null where nothing acts. */
+  prompt: string | null
 }
 
 export type TrialHooks = {
@@ -66,14 +67,14 @@ async function attempt(
   const prepared = await prepareTrial(workspace, {
     ...{ work: state.work, files, aim, snapshot, reds },
     protect: settings.protect,
-    act: announcedAct(settings.agent, prompt, session),
+    act: prompt === null ? null : announcedAct(settings.agent, prompt, session),
   })
   const { act } = prepared.planned.places
   const of = { WORK_FILE: join(act, files.file), ...(item === null ? {} : { WORK_ITEM: item }) }
   const result = await runTrial(
     world,
     {
-      ...{ work: workOf(state, item), version, prepared, prompt, session },
+      ...{ work: workOf(state, item), version, prepared, prompt: prompt ?? "", session },
       environment: { ...inherited(world.environment), PWD: act, ...of },
       timeoutSeconds: options.timeoutSeconds ?? undefined,
     },

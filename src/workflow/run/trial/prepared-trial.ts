@@ -35,7 +35,7 @@ export type TrialOrder = {
   aim: Aim
   snapshot: Snapshot
   /** What acts; null where nothing does. */
-  act: AnnouncedAct
+  act: AnnouncedAct | null
   reds: ReadonlyMap<string, ExecutionId>
   /** Paths that must not change; null for what the checks name. */
   protect: readonly string[] | null

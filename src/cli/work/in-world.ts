@@ -1,0 +1,51 @@
+import { resolve } from "node:path"
+import { WorkFailure } from "../../workflow/run/work-failure.ts"
+import { placesRoot, type World } from "../../workflow/run/world.ts"
+import { addressOptions, type AddressValues } from "../connect/address.ts"
+import { reach } from "../connect/reach.ts"
+import { callersEnvironment } from "../connect/service-environment.ts"
+import type { Context } from "../context.ts"
+import { CommandFailure } from "../failure.ts"
+import { ownPublicKey } from "../verify/own-public-key.ts"
+
+/** Trials run where the work is, so only the service of this machine will do. */
+export const workOptions = { "state-dir": addressOptions["state-dir"] }
+
+/** Does something with a work; what is expected to go wrong with it ends the command. */
+export async function inWorld<Value>(
+  context: Context,
+  values: Pick<AddressValues, "state-dir">,
+  use: (world: World) => Promise<Value>,
+  trusted: readonly string[] = [],
+): Promise<Value> {
+  await using reached = await reach(context, { ...values, context: "local" }, "always")
+  const { address } = reached
+  if (address.kind !== "local" || !address.isOwn) {
+    throw new CommandFailure("Works are run by your own local service: leave out the other one.")
+  }
+  const { receiptKey } = address.paths
+  const world: World = {
+    client: reached.client,
+    environment: callersEnvironment(context.env),
+    places: placesRoot(context),
+    publicKeys() {
+      const own = ownPublicKey(receiptKey)
+      return own === null ? trusted : [own, ...trusted]
+    },
+    now: () => context.now(),
+  }
+  return await expected(() => use(world))
+}
+
+export async function expected<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof WorkFailure ? new CommandFailure(error.message) : error
+  }
+}
+
+/** As given on the command line. */
+export function workPath(context: Pick<Context, "cwd">, given: string | undefined): string {
+  return resolve(context.cwd, given ?? "")
+}
