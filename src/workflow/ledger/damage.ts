@@ -1,7 +1,10 @@
 /** What is wrong with a ledger, in words; `line` is null where something is missing. */
 export type Damage = { line: number | null; kind: DamageKind; reason: string }
 
-export type DamageKind =
+/** What is wrong with one line by itself. */
+export type LineFault = Pick<Damage, "kind" | "reason">
+
+type DamageKind =
   | "unreadable" // no attestation of ours
   | "key" // signed by a key that is not trusted
   | "signature" // edited after it was signed

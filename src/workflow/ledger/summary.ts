@@ -1,5 +1,5 @@
-import type { AttestedTrial } from "../../execution/trial/attestation.ts"
 import type { Digest } from "../../execution/trial/announcement.ts"
+import type { AttestedTrial } from "../../execution/trial/attestation.ts"
 import { type Counts, countsOf } from "./counts.ts"
 import type { Damage } from "./damage.ts"
 import type { OpenTrial, VerifiedLedger } from "./verify-ledger.ts"
@@ -66,5 +66,6 @@ export const emptySummary: LedgerSummary = summarize({
   damages: [],
   notices: [],
   open: [],
+  chain: null,
   head: null,
 })
