@@ -21,9 +21,7 @@ commands that look like checks are proposed, and it is up to you to write them i
       return 0
     }
     const of = (item: string | null) => (item === null ? "" : `${item}, `)
-    const claims = claimed.map(
-      ({ item, line, words }) => `  ${of(item)}line ${line}: ${words}`,
-    )
+    const claims = claimed.map(({ item, line, words }) => `  ${of(item)}line ${line}: ${words}`)
     const checks = proposed.map(({ item, line, run }) => `  ${of(item)}line ${line}: ${run}`)
     await context.stdout.write(
       asLines([

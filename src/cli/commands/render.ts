@@ -1,5 +1,5 @@
-import { bringUpToDate } from "../../workflow/run/files/work-state.ts"
 import { readWorkFile } from "../../workflow/run/files/read-work.ts"
+import { bringUpToDate } from "../../workflow/run/files/work-state.ts"
 import { verdictOn } from "../../workflow/run/verify-work.ts"
 import { command } from "../command.ts"
 import { asLines } from "../terminal/terminal-text.ts"

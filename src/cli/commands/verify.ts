@@ -8,10 +8,10 @@ import { type Reached, tryReach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
 import { orFail, UsageFailure } from "../failure.ts"
 import { checkReceipt, type Keys } from "../verify/check-receipt.ts"
-import { namedWork, verifyFile } from "../work/verify-file.ts"
 import { ownPublicKey } from "../verify/own-public-key.ts"
 import { type Verdict, verdictLines, verdictOf } from "../verify/verdict.ts"
 import { verifyFiles, verifyStored } from "../verify/verify-offline.ts"
+import { namedWork, verifyFile } from "../work/verify-file.ts"
 
 const options = {
   contains: option("TEXT", "text that the output should contain"),
@@ -29,7 +29,11 @@ const options = {
 type VerifyValues = Arguments<typeof options>["values"]
 
 export const verifyCommand = command({
-  usage: ["verify [OPTIONS] ID", "verify [--rerun] FILE", "verify --receipt FILE [--transcript DIR] [--public-key FILE]"],
+  usage: [
+    "verify [OPTIONS] ID",
+    "verify [--rerun] FILE",
+    "verify --receipt FILE [--transcript DIR] [--public-key FILE]",
+  ],
   about: `\
 Recomputes every hash of the transcript, checks the receipt's signature, and confirms or refutes
 the claim. Exits with 0 if everything holds, otherwise with 1. Asks the service, or reads the state
@@ -51,7 +55,12 @@ ledger against the service's journal. --rerun unticks what is broken by now.`,
     const path = operands[0] === undefined ? null : namedWork(context, operands[0])
     if (path !== null) {
       const trusted = values["public-key"]
-      return await verifyFile(context, path, values, trusted === undefined ? [] : [readText(trusted)])
+      return await verifyFile(
+        context,
+        path,
+        values,
+        trusted === undefined ? [] : [readText(trusted)],
+      )
     }
     if (values.rerun === true) throw new UsageFailure("--rerun is for task lists.")
     const { contains, hash, executed } = values

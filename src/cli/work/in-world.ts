@@ -1,7 +1,7 @@
 import { resolve } from "node:path"
 import { WorkFailure } from "../../workflow/run/work-failure.ts"
 import { placesRoot, type World } from "../../workflow/run/world.ts"
-import { addressOptions, type AddressValues } from "../connect/address.ts"
+import { type AddressValues, addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
 import { callersEnvironment } from "../connect/service-environment.ts"
 import type { Context } from "../context.ts"

@@ -1,9 +1,9 @@
 import { shortId } from "../../execution/id.ts"
-import { durationText } from "../time.ts"
+import type { Progress, Tell } from "../../workflow/run/trial/progress.ts"
+import type { Context } from "../context.ts"
 import { coloursFor, isLively } from "../terminal/colours.ts"
 import { eraseLine, type Text } from "../terminal/terminal-text.ts"
-import type { Context } from "../context.ts"
-import type { Progress, Tell } from "../../workflow/run/trial/progress.ts"
+import { durationText } from "../time.ts"
 
 /** Says how far a run is: on a terminal in one line that changes, elsewhere by its verdicts. */
 export type ProgressView = AsyncDisposable & { tell: Tell }

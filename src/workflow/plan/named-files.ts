@@ -101,7 +101,8 @@ const interpreters =
 const runnerNames =
   /^(?:pytest|py\.test|tox|nox|nose2|unittest|jest|vitest|mocha|ava|tap|rspec|phpunit|bats|prove|ctest|cargo|go|npm|npx|yarn|pnpm|bun|make|just|rake|gradle|gradlew|mvn)$/
 const takesTasks = /^(?:npm|npx|yarn|pnpm|bun|cargo|go|make|just|rake|gradle|gradlew|mvn|tox|nox)$/
-const prefixes = /^(?:env|timeout|nice|time|command|exec|nohup|stdbuf|sudo|xargs|if|then|else|elif|while|until|do|!|\{|\()$/
+const prefixes =
+  /^(?:env|timeout|nice|time|command|exec|nohup|stdbuf|sudo|xargs|if|then|else|elif|while|until|do|!|\{|\()$/
 
 type Role = { kind: keyof NamedFiles; word: string }
 
@@ -149,7 +150,9 @@ function withinCode(base: string, code: string): Role[] {
     return asTests((code.match(/[\w./-]+/g) ?? []).filter(isTestLike))
   }
   const { tests, programs, objects, runners } = namedFiles(code)
-  const as = (kind: Role["kind"]) => (word: string): Role => ({ kind, word })
+  const as =
+    (kind: Role["kind"]) =>
+    (word: string): Role => ({ kind, word })
   return [
     ...asTests(tests),
     ...programs.map(as("programs")),
@@ -177,7 +180,10 @@ function withoutPrefixes(words: readonly string[]): readonly string[] {
 /** As written, and seen from the directory that the check has gone to. */
 function pathsOf(word: string, directory: string): string[] {
   // `tests/test_a.py::test_one` is one test of a file.
-  const path = word.replace(/::.*$/, "").replace(/^[<>&\d]+/, "").replace(/^(?:\.\/)+/, "")
+  const path = word
+    .replace(/::.*$/, "")
+    .replace(/^[<>&\d]+/, "")
+    .replace(/^(?:\.\/)+/, "")
   if (path === "" || path === "." || /^[/~$]|^\.\.(?:\/|$)|:\/\//.test(path)) return []
   const clean = path.replace(/\/+$/, "")
   return directory === "" ? [clean] : [joined(directory, clean), clean]
@@ -192,7 +198,8 @@ function joined(directory: string, path: string): string {
 /** The words between operators, unquoted. Good enough to find names; nothing is run by it. */
 function simpleCommands(run: string): string[][] {
   const commands: string[][] = [[]]
-  const token = /\\\n|(&&|\|\||[;|\n&()`]|\$\()|((?:[^\s;|&()`'"\\$]|\\.|\$(?!\()|'[^']*'|"(?:[^"\\]|\\.)*")+)/g
+  const token =
+    /\\\n|(&&|\|\||[;|\n&()`]|\$\()|((?:[^\s;|&()`'"\\$]|\\.|\$(?!\()|'[^']*'|"(?:[^"\\]|\\.)*")+)/g
   for (const [, operator, word] of run.matchAll(token)) {
     if (operator !== undefined) commands.push([])
     else if (word !== undefined) commands.at(-1)?.push(unquoted(word))
@@ -201,7 +208,9 @@ function simpleCommands(run: string): string[][] {
 }
 
 function unquoted(word: string): string {
-  return word.replace(/'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs, (_, single, double, escaped) =>
-    single ?? (double === undefined ? escaped : double.replace(/\\(["\\$`])/g, "$1")),
+  return word.replace(
+    /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs,
+    (_, single, double, escaped) =>
+      single ?? (double === undefined ? escaped : double.replace(/\\(["\\$`])/g, "$1")),
   )
 }

@@ -1,7 +1,7 @@
 import { CallError } from "../../client/client-error.ts"
+import { lineEndOf } from "../documents/lines.ts"
 import type { Task } from "../documents/task.ts"
 import { acceptanceText } from "../documents/task-body.ts"
-import { lineEndOf } from "../documents/lines.ts"
 import { taskState } from "../ledger/task-state.ts"
 import { readWorkFile } from "./files/read-work.ts"
 import { lockWork } from "./files/work-lock.ts"

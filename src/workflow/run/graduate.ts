@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs"
 import { basename, dirname, extname, join } from "node:path"
-import { ledgerPathOf } from "../ledger/ledger-text.ts"
 import { type GraduationJudgement, judgeGraduation } from "../ledger/graduation.ts"
+import { ledgerPathOf } from "../ledger/ledger-text.ts"
 import { wilsonInterval } from "../ledger/wilson.ts"
 import { lockWork } from "./files/work-lock.ts"
 import { bringUpToDate, type WorkState } from "./files/work-state.ts"
@@ -24,7 +24,8 @@ export async function graduate(
 ): Promise<Graduation> {
   const state = await bringUpToDate(world, path)
   const { work } = state
-  if (work.kind !== "prompt") throw new WorkFailure(`${path} is a task list: only prompts graduate.`)
+  if (work.kind !== "prompt")
+    throw new WorkFailure(`${path} is a task list: only prompts graduate.`)
   const judgement = judgeGraduation(work, state.summary)
   if (!judgement.graduates) return { judgement, state, moved: null }
   const target = targetOf(state, asSkill)

@@ -135,5 +135,7 @@ function sessionOptions(
 
 function inherited(environment: World["environment"]): Record<string, string> {
   const given = Object.entries(environment)
-  return Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+  return Object.fromEntries(
+    given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
 }

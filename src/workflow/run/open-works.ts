@@ -44,10 +44,7 @@ async function markdownIn({ environment }: World, directory: string): Promise<st
   return paths.filter(isSmallFile).slice(0, mostFiles)
 }
 
-async function listed(
-  directory: string,
-  environment: World["environment"],
-): Promise<string[]> {
+async function listed(directory: string, environment: World["environment"]): Promise<string[]> {
   const git = gitIn(directory, environment)
   const args = ["--cached", "--others", "--exclude-standard", "-z", "--", "*.md"]
   return (await git(["ls-files", ...args])).split("\0").filter((name) => name !== "")

@@ -43,11 +43,11 @@ export async function taskReport(world: World, path: string): Promise<TaskReport
   }
   return {
     path: state.path,
-    done: told.flatMap(({ task: { id, title }, now }) => {
-      if (now.kind === "accepted") return [{ id, title, how: "accepted" as const, trial: null }]
+    done: told.flatMap(({ task: { id, title }, now }): TaskReport["done"] => {
+      if (now.kind === "accepted") return [{ id, title, how: "accepted", trial: null }]
       if (now.kind !== "verified") return []
       const trial = now.trial.announcement.sequence
-      return [{ id, title, how: "verified" as const, trial }]
+      return [{ id, title, how: "verified", trial }]
     }),
     open: told.flatMap(({ task, now }) => {
       if (isDone(now)) return []
@@ -56,7 +56,9 @@ export async function taskReport(world: World, path: string): Promise<TaskReport
     markers,
     known_issues: [
       ...damages.map((damage) => `The ledger is damaged: ${damage}.`),
-      ...differences.map(({ line, stands }) => `Line ${line} is not what the ledger shows: ${stands}`),
+      ...differences.map(
+        ({ line, stands }) => `Line ${line} is not what the ledger shows: ${stands}`,
+      ),
       ...unattested.map(({ id }) => `${id} is ticked, but nothing attests that.`),
       ...notices,
     ],

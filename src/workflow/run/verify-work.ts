@@ -1,5 +1,5 @@
-import type { Task } from "../documents/task.ts"
 import { faultText } from "../documents/fault.ts"
+import type { Task } from "../documents/task.ts"
 import { damageText } from "../ledger/damage.ts"
 import { taskState } from "../ledger/task-state.ts"
 import { type Difference, differencesFrom } from "../render/differences.ts"

@@ -1,16 +1,12 @@
 import { dirname, relative } from "node:path"
-import { ownText } from "../plan/own-text.ts"
 import { ledgerPathOf } from "../ledger/ledger-text.ts"
+import { ownText } from "../plan/own-text.ts"
 import type { ReadWork } from "./files/read-work.ts"
 import { findRepository } from "./places/git.ts"
 import { type GitGround, gitGround } from "./places/git-ground.ts"
 import type { WorkFiles } from "./places/ground.ts"
 import { type PlainGround, plainGround } from "./places/plain-ground.ts"
-import {
-  openRunnerFolder,
-  type RunnerFolder,
-  sweepRunnerFolders,
-} from "./places/runner-folder.ts"
+import { openRunnerFolder, type RunnerFolder, sweepRunnerFolders } from "./places/runner-folder.ts"
 import type { World } from "./world.ts"
 
 /** The directory that a work is about, and where a runner makes copies of it. */

@@ -1,6 +1,4 @@
-import { promptFaults } from "../../../workflow/plan/prompt-faults.ts"
-import { readWorkFile } from "../../../workflow/run/files/read-work.ts"
-import { notAPrompt } from "../../../workflow/run/run-prompt.ts"
+import { checkPrompt } from "../../../workflow/run/check-prompt.ts"
 import { flag } from "../../arguments.ts"
 import { command } from "../../command.ts"
 import { asLines } from "../../terminal/terminal-text.ts"
@@ -16,11 +14,7 @@ metrics and a history, at least three recovery tests. Nothing is run, and nothin
   operands: { atLeast: 1, atMost: 1, what: "The file" },
   async run(context, { values, operands }) {
     const path = workPath(context, operands[0])
-    const faults = await expected(async () => {
-      const { work } = readWorkFile(path)
-      if (work.kind !== "prompt") throw notAPrompt(path)
-      return promptFaults(work)
-    })
+    const faults = await expected(async () => checkPrompt(path))
     const isComplete = faults.length === 0
     const lines =
       values.json === true

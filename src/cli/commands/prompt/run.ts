@@ -2,13 +2,13 @@ import { runPrompt } from "../../../workflow/run/run-prompt.ts"
 import { workStatus } from "../../../workflow/run/work-status.ts"
 import { option } from "../../arguments.ts"
 import { command } from "../../command.ts"
+import { untilTold } from "../../terminal/interrupts.ts"
 import { countOption } from "../../time.ts"
 import { inWorld, workPath } from "../../work/in-world.ts"
 import { readRunOptions, runOptions } from "../../work/run-arguments.ts"
 import { runInBackground } from "../../work/run-in-background.ts"
 import { showProgress } from "../../work/show-progress.ts"
 import { countsText } from "../../work/status-text.ts"
-import { untilTold } from "../../terminal/interrupts.ts"
 
 export const promptRunCommand = command({
   usage: ["prompt run [OPTIONS] FILE"],

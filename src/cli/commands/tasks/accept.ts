@@ -22,7 +22,9 @@ is then done, but never counts as verified. What an agent runs within a trial ca
     const [file, task = ""] = operands
     const why = (values.why ?? "").replace(/\s+/g, " ").trim()
     if (why === "") throw new UsageFailure("Say why it is accepted: --why TEXT.")
-    const by = (values.by ?? context.env["USER"] ?? context.env["LOGNAME"] ?? "").replace(/[:\s]+/g, " ").trim()
+    const by = (values.by ?? context.env["USER"] ?? context.env["LOGNAME"] ?? "")
+      .replace(/[:\s]+/g, " ")
+      .trim()
     if (by === "") throw new UsageFailure("Say who accepts it: --by NAME.")
     const path = workPath(context, file)
     await inWorld(context, values, (world) => acceptTask(world, path, { task, by, why }))

@@ -70,7 +70,8 @@ async function commitSnapshot(git: Git, work: WorkFiles, index: string): Promise
   await git(["update-index", "--force-remove", "--", work.ledger], { env })
   const tree = (await git(["write-tree"], { env })).trim()
   const parent = await headOf(git)
-  if (parent !== null && (await git(["rev-parse", `${parent}^{tree}`])).trim() === tree) return parent
+  if (parent !== null && (await git(["rev-parse", `${parent}^{tree}`])).trim() === tree)
+    return parent
   const message = "State of the directory"
   const parents = parent === null ? [] : ["-p", parent]
   return (await git(["commit-tree", tree, ...parents, "-m", message])).trim()

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import {
-  copyFileSync,
   constants,
+  copyFileSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -113,12 +113,16 @@ function factOf(directory: string, path: string): string | undefined {
   if (stat === undefined) return undefined
   if (stat.isSymbolicLink()) return `link ${readlinkSync(join(directory, path))}`
   if (!stat.isFile()) return "other"
-  const hash = createHash("sha256").update(readFileSync(join(directory, path))).digest("hex")
+  const hash = createHash("sha256")
+    .update(readFileSync(join(directory, path)))
+    .digest("hex")
   return `${(stat.mode & 0o111) === 0 ? "file" : "program"} ${hash}`
 }
 
 function digestOf(listing: Listing): string {
-  return createHash("sha256").update(JSON.stringify([...listing])).digest("hex")
+  return createHash("sha256")
+    .update(JSON.stringify([...listing]))
+    .digest("hex")
 }
 
 function changesSince(before: Listing, now: Listing): Change[] {

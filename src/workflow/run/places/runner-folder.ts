@@ -98,7 +98,9 @@ function makeRoot(root: string): void {
   mkdirSync(root, { recursive: true, mode: 0o700 })
   const stat = lstatSync(realpathSync(root))
   if (stat.uid === process.geteuid?.() && stat.isDirectory()) return
-  throw new WorkFailure(`${root} belongs to another user: set XDG_CACHE_HOME to a directory of yours.`)
+  throw new WorkFailure(
+    `${root} belongs to another user: set XDG_CACHE_HOME to a directory of yours.`,
+  )
 }
 
 function namesIn(root: string): string[] {
@@ -135,7 +137,10 @@ async function removePlaces(
 ): Promise<void> {
   if (repository !== null && existsSync(repository)) {
     const git = gitIn(repository, environment)
-    for (const worktree of worktreesIn(await git(["worktree", "list", "--porcelain", "-z"]), path)) {
+    for (const worktree of worktreesIn(
+      await git(["worktree", "list", "--porcelain", "-z"]),
+      path,
+    )) {
       await git(["worktree", "remove", "--force", "--force", worktree]).catch(() => undefined)
       await git(["worktree", "unlock", worktree]).catch(() => undefined)
     }

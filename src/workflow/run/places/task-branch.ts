@@ -35,9 +35,16 @@ export async function openTaskBranch(
   const state = await lastState(git, tip)
   const isSame = (await ground.at(state)).tree === now.tree
   if (isSame) return branch(ground, name, tip, await ground.at(tip), state)
-  const taken = await git(
-    ["commit-tree", now.tree, "-p", state, "-p", now.commit, "-m", "State of the directory"],
-  )
+  const taken = await git([
+    "commit-tree",
+    now.tree,
+    "-p",
+    state,
+    "-p",
+    now.commit,
+    "-m",
+    "State of the directory",
+  ])
   const merged = await merge(git, tip, taken.trim(), name, folder.fresh("merge"), environment)
   return branch(ground, name, tip, await ground.at(merged), taken.trim())
 }
@@ -54,7 +61,9 @@ function branch(
     base,
     async commitObject(tree, message) {
       const input = `${message}\n\n${trailer}: ${state}\n`
-      return (await ground.git(["commit-tree", tree, "-p", base.commit, "-F", "-"], { input })).trim()
+      return (
+        await ground.git(["commit-tree", tree, "-p", base.commit, "-F", "-"], { input })
+      ).trim()
     },
     async advance(commit) {
       await ground.git(["update-ref", `refs/heads/${name}`, commit, tip ?? "0".repeat(40)])
