@@ -88,7 +88,8 @@ function lineOf(context: Context, progress: Progress): Text | null {
     case "question": {
       const { sequence, execution_id: id, question_id: question, what } = progress
       const answer = `cc-executor agent answer ${shortId(id)} ${question} allow`
-      return `trial ${sequence}: the agent ${what}: see \`cc-executor inbox\`; \`${answer}\` allows it`
+      const where = "see `cc-executor inbox`"
+      return `trial ${sequence}: the agent ${what}: ${where}; \`${answer}\` allows it`
     }
     case "note":
       return progress.text

@@ -1,3 +1,5 @@
+import { isInterpreter, prefixes, settingsOf, taskRunners, testRunners } from "./program-words.ts"
+
 /**
  * What a check names, by what it does with it. Only words are looked at: which of them are files is
  * for others to find out.
@@ -19,7 +21,10 @@ export function namedFiles(run: string): NamedFiles {
   for (const words of simpleCommands(run)) {
     const [name, ...rest] = withoutPrefixes(words)
     if (name === undefined) continue
-    if (name === "cd" || name === "pushd") directory = joined(directory, rest[0] ?? "")
+    if (name === "cd" || name === "pushd") {
+      directory = joined(directory, rest[0] ?? "")
+      continue
+    }
     for (const { kind, word } of roles(name, rest)) {
       if (kind === "runners") found.runners.add(word)
       else for (const path of pathsOf(word, directory)) found[kind].add(path)
@@ -71,50 +76,17 @@ export function isTestLike(path: string): boolean {
   return /(?:^|[._-])(?:tests?|specs?|check|checks|verify|conftest)(?:[._-]|$)/i.test(base)
 }
 
-/** Files by which a program finds out what to test, or how. */
-function settingsOf(runner: string): readonly string[] {
-  return Object.hasOwn(settings, runner) ? (settings[runner] ?? []) : []
-}
-
-const ofPython = ["conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"]
-const ofNode = ["package.json"]
-const settings: Readonly<Record<string, readonly string[]>> = {
-  pytest: ofPython,
-  "py.test": ofPython,
-  tox: ofPython,
-  nox: [...ofPython, "noxfile.py"],
-  make: ["Makefile", "makefile", "GNUmakefile"],
-  npm: ofNode,
-  npx: ofNode,
-  yarn: ofNode,
-  pnpm: ofNode,
-  bun: [...ofNode, "bunfig.toml"],
-  jest: ofNode,
-  vitest: ofNode,
-  mocha: ofNode,
-  just: ["justfile", "Justfile"],
-  rake: ["Rakefile"],
-}
-
-const interpreters =
-  /^(?:(?:ba|da|z|k)?sh|python[\d.]*|node|nodejs|deno|ruby|perl|php|lua|tsx|ts-node|bun|source|\.)$/
-const runnerNames =
-  /^(?:pytest|py\.test|tox|nox|nose2|unittest|jest|vitest|mocha|ava|tap|rspec|phpunit|bats|prove|ctest|cargo|go|npm|npx|yarn|pnpm|bun|make|just|rake|gradle|gradlew|mvn)$/
-const takesTasks = /^(?:npm|npx|yarn|pnpm|bun|cargo|go|make|just|rake|gradle|gradlew|mvn|tox|nox)$/
-const prefixes =
-  /^(?:env|timeout|nice|time|command|exec|nohup|stdbuf|sudo|xargs|if|then|else|elif|while|until|do|!|\{|\()$/
-
 type Role = { kind: keyof NamedFiles; word: string }
 
 function roles(name: string, rest: readonly string[]): Role[] {
   const base = name.split("/").at(-1) ?? name
   const operands = rest.filter((word) => !word.startsWith("-"))
-  if (runnerNames.test(base)) {
+  if (testRunners.has(base) || taskRunners.has(base)) {
     // What other words mean to these depends: `npm run build` has nothing to do with a folder.
-    const named = takesTasks.test(base) ? operands.filter(isTestLike) : operands
+    const named = taskRunners.has(base) ? operands.filter(isTestLike) : operands
     return [{ kind: "runners", word: base }, ...own(name), ...asTests(named)]
   }
-  if (interpreters.test(base)) return interpreted(base, rest, operands)
+  if (isInterpreter(base)) return interpreted(base, rest, operands)
   return [...own(name), ...operands.map((word) => byItsName(word, "objects"))]
 }
 
@@ -167,7 +139,7 @@ function withoutPrefixes(words: readonly string[]): readonly string[] {
   for (; at < words.length; at += 1) {
     const word = words[at] ?? ""
     if (/^\w+=/.test(word)) continue
-    if (prefixes.test(word)) {
+    if (prefixes.has(word)) {
       hasPrefix = true
       continue
     }

@@ -51,17 +51,17 @@ export type Surroundings = {
 /** Fails where a file changed outside of the one code block in it that may change. */
 export function surroundingsScript({ file, before, after }: Surroundings): string {
   const both = before.bytes + after.bytes
+  const message = `${file} has changed outside its Implementation Code Block.`
   return [
     `file=${quoted(`./${file}`)}`,
-    `fail() { echo ${quoted(`${file} has changed outside its Implementation Code Block.`)}; exit 1; }`,
+    `fail() { echo ${quoted(message)}; exit 1; }`,
     'size=$(wc -c < "$file") || fail',
     `[ "$size" -ge ${both} ] || fail`,
     `[ "$(head -c ${before.bytes} "$file" | sha256sum)" = "${before.sha256}  -" ] || fail`,
     `[ "$(tail -c ${after.bytes} "$file" | sha256sum)" = "${after.sha256}  -" ] || fail`,
     // What closes the block would let the rest pass for something else.
-    `if tail -c +${before.bytes + 1} "$file" | head -c $((size - ${both})) | grep -qE '^ {0,3}(\`\`\`|~~~)'; then`,
-    "  fail",
-    "fi",
+    `code=$(tail -c +${before.bytes + 1} "$file" | head -c $((size - ${both})))`,
+    `if grep -qE '^ {0,3}(\`\`\`|~~~)' <<< "$code"; then fail; fi`,
   ].join("\n")
 }
 

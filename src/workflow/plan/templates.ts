@@ -31,8 +31,8 @@ fresh copy of this directory; what the checks test with, and this file, it must 
 export function tasksTemplate(name: string): string {
   return `# ${name}
 
-Every task with a check is done by an agent, in this order. Its box is ticked when its check was seen
-to fail before, and to pass after. Commands in other places of this file are never run.
+Every task with a check is done by an agent, in this order. Its box is ticked when its check was
+seen to fail before, and to pass after. Commands in other places of this file are never run.
 
 - [ ] **T01 – Say what is to be done**
   Goal: what is different when it is done.

@@ -11,8 +11,8 @@ import { openWorkspace } from "./workspace.ts"
 import type { World } from "./world.ts"
 
 /**
- * Runs the checks of all verified tasks again, without an agent. Where a check must fail first is an
- * empty directory: what it failed in before is long changed.
+ * Runs the checks of all verified tasks again, without an agent. Where a check must fail first is
+ * an empty directory: what it failed in before is long changed.
  */
 export async function rerunChecks(
   world: World,

@@ -10,8 +10,8 @@ import { taskTable } from "../../work/status-text.ts"
 export const tasksStatusCommand = command({
   usage: ["tasks status [OPTIONS] FILE"],
   about: `\
-Shows what is known of every task of a list. \`verified\` means that its checks were seen to fail, and
-then to pass; a box that somebody has ticked is \`unattested\`. Nothing is run, and nothing written.`,
+Shows what is known of every task of a list. \`verified\` means that its checks were seen to fail,
+and then to pass; a box that somebody has ticked is \`unattested\`. Nothing is run or written.`,
   options: { json: flag("one JSON document"), ...workOptions },
   examples: { "how far is it?": "cc-executor tasks status TASKS.md" },
   operands: { atLeast: 1, atMost: 1, what: "The file" },

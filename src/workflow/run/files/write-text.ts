@@ -46,7 +46,7 @@ export function writeText(path: string, text: Uint8Array): void {
   syncDirectory(path)
 }
 
-/** Where the lock of the work is held there is only one; a runner that was killed left the other. */
+/** Who holds the lock of the work finds one only where a runner was killed. */
 export function draftOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.cc-executor-draft`)
 }

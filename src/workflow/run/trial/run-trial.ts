@@ -43,7 +43,7 @@ export type TrialResult = {
   readonly written: string | null
 }
 
-/** A trial is ended early enough for somebody to look what has become of it, if nobody renews it. */
+/** So soon it is lost when its runner is gone. */
 const leaseMs = 20_000
 
 /** Announces a trial, runs its steps, and has it judged. It is ended however it goes. */

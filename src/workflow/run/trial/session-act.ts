@@ -49,7 +49,7 @@ export async function runSession(
       told.asks({ execution_id: session.id, question_id, what })
       continue
     }
-    const message = `No more than ${mostQuestions} questions: go on without, or end with what is missing.`
+    const message = `You may ask ${mostQuestions} questions: go on without, or say what is missing.`
     await session.answer({ question_id, behavior: "deny", message })
   }
   return await ended
