@@ -122,7 +122,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
       "src/service/os/descriptors.ts": "readdirSync statSync",
       "src/service/os/network/accepted-sockets.ts": "readFileSync",
       "src/service/os/own-descriptors.ts": "readFileSync readdirSync readlinkSync",
-      "src/service/os/proc.ts": "readFileSync readdirSync",
+      "src/service/os/proc.ts": "readFileSync readdirSync readlinkSync",
       "src/service/os/reaper.ts": "readFileSync",
       "src/service/os/tracing/steered-thread.ts": "openSync readFileSync",
       "src/service/os/tracing/traced-process.ts": "readFileSync readdirSync",

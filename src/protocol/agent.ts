@@ -1,7 +1,14 @@
 import { z } from "zod"
 import { AgentName, AgentStatus, Question } from "../execution/agent.ts"
 import { ApprovalRules } from "../execution/approval-rule.ts"
-import { ExecuteParams, Labels, variableName, withoutNul } from "./execute.ts"
+import {
+  ExecuteParams,
+  Labels,
+  trialStepFields,
+  trialStepRule,
+  variableName,
+  withoutNul,
+} from "./execute.ts"
 import { executionId } from "./execution-reference.ts"
 import { restartLinks } from "./restart-links.ts"
 
@@ -59,6 +66,7 @@ const ofExecute = { cwd, timeout, idle_timeout, budget, limits, idempotency_key,
 
 export const AgentStartParams = AgentOptions.extend({
   ...ofExecute,
+  ...trialStepFields,
   env: z.record(variableName, withoutNul).optional(),
   take_over: z
     .boolean()
@@ -69,6 +77,7 @@ export const AgentStartParams = AgentOptions.extend({
     message: "`fork` and `take_over` need `resume`",
     path: ["resume"],
   }),
+  trialStepRule,
 )
 export type AgentStartParams = z.infer<typeof AgentStartParams>
 

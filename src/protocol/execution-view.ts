@@ -10,6 +10,7 @@ import {
 } from "../execution/record.ts"
 import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
 import { exitOf, type Outcome, StateKind, StopCause } from "../execution/state.ts"
+import { TrialPart } from "../execution/trial/announcement.ts"
 import { LimitHolders, limitHolders } from "./limit-holders.ts"
 import { restartLinks, restartLinksOf } from "./restart-links.ts"
 
@@ -75,6 +76,7 @@ export const ExecutionView = z.object({
   killed_after_exit: z.array(StoppedProcess),
   survivors: z.array(Survivor),
   agent: AgentSummary.nullish().describe("of an agent's session; absent for a command"),
+  trial: TrialPart.optional().describe("the step of a trial that it is"),
   ...restartLinks,
 })
 export type ExecutionView = z.infer<typeof ExecutionView>
@@ -122,6 +124,7 @@ export function viewOf(record: ExecutionRecord): ExecutionView {
     killed_after_exit: record.killedAfterExit,
     survivors: record.survivors,
     ...(record.agent ? { agent: summaryOf(record.agent) } : {}),
+    ...(record.trial === undefined ? {} : { trial: record.trial }),
     ...restartLinksOf(record),
   }
 }

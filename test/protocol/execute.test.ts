@@ -77,7 +77,8 @@ describe("the methods", () => {
         ["ack", "agent.answer", "agent.configure", "agent.end", "agent.inbox"],
         ["agent.interrupt", "agent.send", "agent.start", "agent.status"],
         ["attach", "control", "detach", "execute", "input", "list"],
-        ["receipt", "remove", "resize", "status", "transcript.read", "transcript.verify", "watch"],
+        ["receipt", "remove", "resize", "status", "transcript.read", "transcript.verify"],
+        ["trial.begin", "trial.end", "trial.list", "trial.renew", "trial.status", "watch"],
       ].flat(),
     )
   })

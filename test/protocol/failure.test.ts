@@ -35,6 +35,8 @@ const table: Record<Reason, number> = {
   ALREADY_ANSWERED: -32015,
   SESSION_BUSY: -32016,
   OUTCOME_UNKNOWN: -32017,
+  TRIAL_NOT_FOUND: -32018,
+  NOT_ANNOUNCED: -32019,
 }
 
 describe("an error's code", () => {

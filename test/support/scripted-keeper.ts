@@ -1,5 +1,7 @@
 import { heldByNothing } from "../../src/execution/spec.ts"
 import { fail } from "../../src/lib/result.ts"
+import { SessionRestarts } from "../../src/service/keeper/agents/session-restarts.ts"
+import type { Keeper } from "../../src/service/keeper/keeper.ts"
 import type { KeeperPorts, KeeperSettings } from "../../src/service/keeper/keeper-ports.ts"
 import type { Clock } from "../../src/service/keeper/ports.ts"
 import { MemoryJournal } from "./memory-journal.ts"
@@ -69,6 +71,8 @@ export function keeperPorts(clock: Clock): KeeperPorts {
     processWithSession: () => null,
     descriptors: { limit: 1000, open: () => 16 },
     freeInodes: () => Infinity,
+    prepareStart: (_starter, request) => ({ ok: true, value: { request, marks: {} } }),
+    whyNeeded: () => null,
     signalNumber: () => null,
     journal: () => undefined,
     journalEnd: async () => undefined,
@@ -84,4 +88,20 @@ export function keeperPorts(clock: Clock): KeeperPorts {
 function thereIsRoom(write: () => void): boolean {
   write()
   return true
+}
+
+export const noTrials = {
+  begin: () => Promise.reject(new Error("no trial is begun here")),
+  renew: () => Promise.reject(new Error("no trial is renewed here")),
+  end: () => Promise.reject(new Error("no trial is ended here")),
+}
+
+export function noRestarts(keeper: Keeper): SessionRestarts {
+  return new SessionRestarts(keeper, {
+    store: new MemoryJournal(),
+    audit: { note: () => undefined },
+    redaction: null,
+    withReserve: () => true,
+    changed: () => undefined,
+  })
 }

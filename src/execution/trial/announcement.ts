@@ -59,6 +59,7 @@ const AnnouncedSession = z.object({
   prompt: Digest.describe("of the first turn"),
   model: text.max(256).optional(),
   permission_mode: text.max(64).optional(),
+  args: z.array(text).max(256).optional().describe("further arguments of the agent"),
 })
 
 const Act = z
@@ -138,7 +139,8 @@ function lastIndexOf(steps: readonly TrialStep[], role: StepRole): number {
   return steps.findLastIndex((step) => step.role === role)
 }
 
-function isReused(step: TrialStep): boolean {
+/** Nothing runs for it: an earlier one was there from the beginning. */
+export function isReused(step: TrialStep): boolean {
   return step.role === "red" && step.reuses !== undefined
 }
 

@@ -7,7 +7,7 @@ import { Announcement, Digest, RedPlace, StepId, StepRole, TrialVerdict } from "
 
 /** What the service signs about a trial: a test result in the form of in-toto, and ours inside. */
 
-const attestationType = "application/vnd.in-toto+json"
+export const attestationType = "application/vnd.in-toto+json"
 const statementType = "https://in-toto.io/Statement/v1"
 const predicateType = "https://in-toto.io/attestation/test-result/v0.1"
 

@@ -26,7 +26,7 @@ import { nameInUse } from "./starting/name-in-use.ts"
 import { newRecord } from "./starting/new-record.ts"
 import { sameAsPlanned } from "./starting/plan.ts"
 import { Planner } from "./starting/planner.ts"
-import { keptKey, repeatedStart } from "./starting/repeated-start.ts"
+import { askedByKey, repeatedStart } from "./starting/repeated-start.ts"
 import {
   beingUpgraded,
   diskFull,
@@ -70,7 +70,7 @@ export class Keeper {
    */
   start(
     starter: Starter,
-    request: ExecuteParams,
+    given: ExecuteParams,
     isFollowed = false,
     agentOptions: AgentOptions | null = null,
     predecessor: Predecessor | null = null,
@@ -78,22 +78,22 @@ export class Keeper {
     const { principal } = starter
     const tooMany = this.#admission.rateRefusal(starter)
     if (tooMany !== null) return fail(tooMany)
-    const { store, redaction, fingerprint } = this.#ports
-    const { idempotency_key } = request
-    const key = idempotency_key === undefined ? null : keptKey(idempotency_key, redaction)
-    const asked = key && { principal, key, fingerprint: fingerprint(request, agentOptions) }
+    const { store, redaction } = this.#ports
+    const asked = askedByKey(principal, given, agentOptions, this.#ports)
     const repeated = asked && repeatedStart(asked, store, (id) => this.live.find(id)?.record)
     if (repeated !== null) return repeated
     if (this.#isShuttingDown) return shuttingDown
     if (this.#isHandingOver) return beingUpgraded
     const agent = agentOptions && this.#planner.agentStart(agentOptions, predecessor)
-    const room = this.#admission.availability(starter, descriptorsOf(request))
+    const room = this.#admission.availability(starter, descriptorsOf(given))
     if (!room.ok) return room
     const busy = agent && sessionInUse(agent, this.live)
     if (busy !== null) return fail(busy)
+    const prepared = this.#ports.prepareStart(starter, given, agentOptions)
+    if (!prepared.ok) return prepared
+    const { request, marks } = prepared.value
     const plan = this.#planner.plan(request, starter, agent)
     if (!plan.ok) return plan
-
     const recorded = redactSpec(plan.value.spec, redaction)
     const taken = nameInUse(recorded.spec, principal, this.live)
     if (taken !== null) return fail(taken)
@@ -103,6 +103,7 @@ export class Keeper {
       principal,
       ranAs: plan.value.launch.user,
       ...recorded,
+      ...marks,
       containment: this.#ports.spawner.containment,
       state: { kind: mustWait ? "queued" : "starting" },
       createdAt: this.#ports.clock.now().toISOString(),

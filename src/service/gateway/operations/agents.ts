@@ -10,6 +10,7 @@ import type { ClientOrder } from "../../../protocol/agent-orders.ts"
 import type { UnfinishedWork } from "../../../protocol/agent-restart.ts"
 import { executeResultOf } from "../../../protocol/execute.ts"
 import { type Failure, failure, withDetails } from "../../../protocol/failure.ts"
+import type { PeerProcess } from "../../../protocol/ipc.ts"
 import type { ResultOf } from "../../../protocol/methods.ts"
 import { restartLinksOf } from "../../../protocol/restart-links.ts"
 import { tooMuchInputWaits } from "../../../protocol/session-limits.ts"
@@ -27,6 +28,7 @@ const lookMs = 50
 
 export type AgentPorts = {
   link: () => KeeperLink
+  peerOf: (caller: Caller) => PeerProcess | Promise<PeerProcess>
   waitingInput: ByteBudget
   status: Operations["status"]
   cancel: (caller: Caller, id: string) => Answer<unknown>
@@ -164,13 +166,14 @@ async function sessionToResume(
 async function start(
   caller: Caller,
   params: AgentStartParams,
-  { link, unfinishedWork }: AgentPorts,
+  { link, peerOf, unfinishedWork }: AgentPorts,
   goesOnWith: ExecutionRecord | null = null,
 ): Answer<ResultOf<"agent.start">> {
   const { env } = params
   const carried = goesOnWith && { old: goesOnWith, work: await workOf(goesOnWith, unfinishedWork) }
   const asked = {
     origin: originOf(caller),
+    peer: await peerOf(caller),
     exempt: isAdmin(caller),
     follow: false,
     ...(carried === null ? sessionRequest(params) : carriedRequest(params, carried)),

@@ -138,7 +138,15 @@ export async function openKeeperLink(
   }
 }
 
-const deeds: ReadonlySet<KeeperMethod> = new Set(["start", "control", "input", "resize", "remove"])
+const deeds: ReadonlySet<KeeperMethod> = new Set([
+  "start",
+  "control",
+  "input",
+  "resize",
+  "remove",
+  "beginTrial",
+  "endTrial",
+])
 
 const keeperGone = failure(
   "SHUTTING_DOWN",

@@ -11,6 +11,7 @@ import { RequestTurn } from "../listen/request-turn.ts"
 import type { WatchedConnection } from "../listen/watched-connection.ts"
 import type { Refusals } from "../ports.ts"
 import type { Access } from "./access.ts"
+import { withUnixPeer } from "./unix-session-peer.ts"
 
 /** How a client is spoken to, its session once it is open, and the connection beneath it. */
 type Talk = {
@@ -92,7 +93,11 @@ export function serveClients(served: Served): Handlers<Talk> {
       backpressureLimit: mostUnsentBytes,
       closeOnBackpressureLimit: true,
       open(socket) {
-        const { caller, speak, connection } = socket.data
+        const { speak, connection } = socket.data
+        const caller =
+          socket.data.caller.address === "unix"
+            ? withUnixPeer(socket.data.caller, socket, clientAccess.unixPeers)
+            : socket.data.caller
         socket.data.session = sessions.open(socket, caller, { speak, incoming: connection })
         connection?.becomeSession({
           principal: caller.principal,

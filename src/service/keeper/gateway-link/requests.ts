@@ -2,12 +2,14 @@ import { hasEnded } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import { isKeeperMethod, keeperMethods } from "../../../protocol/ipc.ts"
+import type { TrialBegun } from "../../../protocol/trial.ts"
 import type { SessionRestarts } from "../agents/session-restarts.ts"
 import type { AuditedKeeper } from "../audit/audited-keeper.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Clock } from "../ports.ts"
 import type { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import type { KeeperReport } from "../reports/keeper-report.ts"
+import type { Trials } from "../trials/trials.ts"
 import type { GatewayUpdates } from "./gateway-updates.ts"
 
 type Outcome = Result<unknown, Failure>
@@ -16,6 +18,7 @@ export type Answerers = {
   keeper: Keeper
   audited: AuditedKeeper
   restarts: SessionRestarts
+  trials: Pick<Trials, "begin" | "renew" | "end">
   updates: GatewayUpdates
   metrics: KeeperMetrics
   report: KeeperReport
@@ -29,7 +32,7 @@ export type Answerers = {
 export function answerRequest(
   method: string,
   params: unknown,
-  { keeper, audited, restarts, updates, metrics, report, clock }: Answerers,
+  { keeper, audited, restarts, trials, updates, metrics, report, clock }: Answerers,
 ): Outcome | Promise<Outcome> {
   if (!isKeeperMethod(method)) {
     return fail(failure("INTERNAL", `The keeper has no method ${method}.`))
@@ -38,9 +41,9 @@ export function answerRequest(
   switch (method) {
     case "start": {
       const asked = keeperMethods.start.params.parse(params)
-      const { origin, exempt, request, follow, agent, goesOnWith } = asked
+      const { origin, peer, exempt, request, follow, agent, goesOnWith } = asked
       const before = goesOnWith === undefined ? null : restarts.predecessor(goesOnWith)
-      const started = audited.start(origin, exempt, request, follow, agent, before)
+      const started = audited.start(origin, exempt, request, follow, agent, before, peer)
       // What was found again may be unfollowed at this very moment, by its readers of before: only
       // a `follow` of its own tells which of the two comes last.
       if (!started.ok || started.value.repeated) return started
@@ -67,6 +70,23 @@ export function answerRequest(
       return keeper.resize(keeperMethods.resize.params.parse(params))
     case "remove":
       return audited.remove(keeperMethods.remove.params.parse(params))
+    case "beginTrial": {
+      const asked = keeperMethods.beginTrial.params.parse(params)
+      const { name: work } = asked.request.work
+      const factsOf = (begun: TrialBegun | null) =>
+        begun === null ? { work } : { trial: begun.trial, work, sequence: begun.sequence }
+      return audited.ofTrial(asked.origin, "trial.begin", factsOf, trials.begin(asked))
+    }
+    case "renewTrial": {
+      const asked = keeperMethods.renewTrial.params.parse(params)
+      const { origin, trial } = asked
+      return audited.ofTrial(origin, "trial.renew", () => ({ trial }), trials.renew(asked))
+    }
+    case "endTrial": {
+      const asked = keeperMethods.endTrial.params.parse(params)
+      const { origin, trial } = asked
+      return audited.ofTrial(origin, "trial.end", () => ({ trial }), trials.end(asked))
+    }
     case "audit":
       audited.refusedElsewhere(keeperMethods.audit.params.parse(params).refusals)
       return ok({})

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto"
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import type { AgentOptions } from "../../../protocol/agent.ts"
+import type { ExecuteParams } from "../../../protocol/execute.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import type { Journal, Redaction } from "../ports.ts"
 
@@ -24,6 +26,24 @@ export function repeatedStart(
     return fail(failure("EXPIRED", message))
   }
   return ok({ record: live(earlier.record.id) ?? earlier.record, repeated: true })
+}
+
+type Fingerprinting = {
+  redaction: Redaction | null
+  /** The same for the same request, whatever the order of its fields. */
+  fingerprint: (request: ExecuteParams, agent: AgentOptions | null) => string
+}
+
+/** What the key of a request stands for; null without one. */
+export function askedByKey(
+  principal: string,
+  request: ExecuteParams,
+  agent: AgentOptions | null,
+  { redaction, fingerprint }: Fingerprinting,
+): Asked | null {
+  const { idempotency_key: key } = request
+  if (key === undefined) return null
+  return { principal, key: keptKey(key, redaction), fingerprint: fingerprint(request, agent) }
 }
 
 /** An idempotency key in the forms it may be kept in, and as messages tell it. */

@@ -12,23 +12,33 @@ const established = "01"
  * may fit: another user can connect from the same port to another address of this machine. Then
  * the answer counts only if all rows agree.
  */
-export function uidInTcpTable(table: string, { peer, local }: TcpEnds): number | null {
+export function uidInTcpTable(table: string, ends: TcpEnds): number | null {
+  const alive = peersInTcpTable(table, ends).filter(({ isAlive }) => isAlive)
+  const uids = new Set(alive.map(({ uid }) => uid))
+  const [only = null] = uids
+  return uids.size === 1 && only !== null && Number.isSafeInteger(only) ? only : null
+}
+
+type TableRow = { uid: number; inode: number; isAlive: boolean }
+
+/** Every socket that may be the other end, whatever its state. */
+export function peersInTcpTable(table: string, { peer, local }: TcpEnds): TableRow[] {
   const peerPort = hexPort(peer.port)
   const ourPort = hexPort(local.port)
   const peerAddress = textOf(peer.address)
   const ourAddress = isWildcard(local.address) ? null : textOf(local.address)
-  const uids = new Set<number>()
+  const rows: TableRow[] = []
   for (const line of table.split("\n")) {
     if (!line.includes(peerPort)) continue
     const [, from = "", to = "", state, , , , uid = "", , inode = "0"] = line.trim().split(/\s+/)
     if (!from.endsWith(peerPort) || !to.endsWith(ourPort)) continue
-    if (state !== established || inode === "0") continue
     if (bytesOf(from.slice(0, -peerPort.length)).join(".") !== peerAddress) continue
     const called = bytesOf(to.slice(0, -ourPort.length)).join(".")
-    if (ourAddress === null || called === ourAddress) uids.add(Number(uid))
+    if (ourAddress !== null && called !== ourAddress) continue
+    const isAlive = state === established && inode !== "0"
+    rows.push({ uid: Number(uid), inode: Number(inode), isAlive })
   }
-  const [only = null] = uids
-  return uids.size === 1 && only !== null && Number.isSafeInteger(only) ? only : null
+  return rows
 }
 
 function hexPort(port: number): string {

@@ -24,6 +24,13 @@ import {
   postTickets,
 } from "./resources/service-routes.ts"
 import { getReceipt, getTranscript, postVerify } from "./resources/transcript.ts"
+import {
+  getTrial,
+  getTrials,
+  postTrialEnd,
+  postTrialRenew,
+  postTrials,
+} from "./resources/trials.ts"
 
 /** Every route there is, in the order of the API document. */
 export const endpoints: readonly Endpoint[] = [
@@ -47,6 +54,11 @@ export const endpoints: readonly Endpoint[] = [
   postConfigure,
   getAgentEvents,
   getInbox,
+  postTrials,
+  getTrials,
+  getTrial,
+  postTrialRenew,
+  postTrialEnd,
   getEvents,
   postTickets,
   getOpenApi,

@@ -17,30 +17,9 @@ import {
 } from "../../../protocol/methods.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Operations, OutputFeed } from "../../gateway/ports.ts"
-import { type SubscriberSocket, Subscription } from "./subscription.ts"
-
-/** What a method may use of the session it is called in. */
-export interface SessionScope extends SubscriberSocket {
-  readonly caller: Caller
-  readonly operations: Operations
-  readonly subscriptions: Map<string, Subscription>
-  latestExecution: string | null
-  watch(labels: Record<string, string> | undefined): Result<Record<string, never>, Failure>
-  /** Whether it can have no more subscriptions. */
-  readonly isFull: boolean
-  newSubscriptionNumber(): Result<number, Failure>
-  detach(subscription: Subscription): void
-  /** What drove this execution here before, and stands by since it was detached. */
-  takeStandBy(executionId: string): Disposable | null
-}
-
-export type Reply = {
-  result: unknown
-  /** What may only happen once the result is on its way. */
-  afterwards?: () => void
-  /** The session is gone: undo what was waiting for `afterwards`. */
-  abandon?: () => void
-}
+import { type Answer, plain, type Reply, type SessionScope, taking } from "./method-answer.ts"
+import { agentAnswers, trialAnswers } from "./operation-answers.ts"
+import { Subscription } from "./subscription.ts"
 
 export async function answerMethod(
   session: SessionScope,
@@ -52,37 +31,9 @@ export async function answerMethod(
   return fail(failure("METHOD_NOT_FOUND", message))
 }
 
-type Answer<Params> = (session: SessionScope, params: Params) => Promise<Result<Reply, Failure>>
-
-const agentAnswers: Record<Extract<MethodName, `agent.${string}`>, Answer<unknown>> = {
-  "agent.start": taking("agent.start", async ({ operations, caller }, params) =>
-    plain(await operations.agents.start(caller, params)),
-  ),
-  "agent.send": taking("agent.send", async ({ operations, caller }, params) =>
-    plain(await operations.agents.send(caller, params)),
-  ),
-  "agent.answer": taking("agent.answer", async ({ operations, caller }, params) =>
-    plain(await operations.agents.answer(caller, params)),
-  ),
-  "agent.interrupt": taking("agent.interrupt", async ({ operations, caller }, params) =>
-    plain(await operations.agents.interrupt(caller, params)),
-  ),
-  "agent.end": taking("agent.end", async ({ operations, caller }, params) =>
-    plain(await operations.agents.end(caller, params)),
-  ),
-  "agent.configure": taking("agent.configure", async ({ operations, caller }, params) =>
-    plain(await operations.agents.configure(caller, params)),
-  ),
-  "agent.status": taking("agent.status", async ({ operations, caller }, params) =>
-    plain(await operations.agents.status(caller, params)),
-  ),
-  "agent.inbox": taking("agent.inbox", async ({ operations, caller }, params) =>
-    plain(await operations.agents.inbox(caller, params)),
-  ),
-}
-
 const answers: Record<MethodName, Answer<unknown>> = {
   ...agentAnswers,
+  ...trialAnswers,
   execute: taking("execute", execute),
   attach: taking("attach", attach),
   control: taking(
@@ -138,25 +89,6 @@ const answers: Record<MethodName, Answer<unknown>> = {
   "transcript.verify": taking("transcript.verify", async ({ operations, caller }, params) =>
     plain(await operations.verify(caller, params)),
   ),
-}
-
-const schemas: { [Name in MethodName]: { params: z.ZodType<ParsedParamsOf<Name>> } } = methods
-
-/** What a method answers with, once its parameters were checked. */
-function taking<Name extends MethodName>(
-  method: Name,
-  run: Answer<ParsedParamsOf<Name>>,
-): Answer<unknown> {
-  return async (session, raw) => {
-    const params = checkParams(schemas[method].params, raw ?? {})
-    if (params.ok) return run(session, params.value)
-    const issues = params.failure
-    const [first] = issues
-    const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
-    const message = `Invalid parameters: ${where}${first?.message ?? "unknown"}.`
-    const policy = method === "execute" ? session.operations.policy : "everything"
-    return fail(invalidParams(message, issues, policy))
-  }
 }
 
 async function execute(
@@ -286,8 +218,4 @@ function inputBytes(params: InputParams): Result<Uint8Array<ArrayBuffer>, Failur
 
 function isCanonicalBase64(text: string): boolean {
   return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/=+$/, "").length % 4 !== 1
-}
-
-function plain<Value>(outcome: Result<Value, Failure>): Result<Reply, Failure> {
-  return outcome.ok ? ok({ result: outcome.value }) : outcome
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
 import type { KeeperMessage } from "../../../../src/protocol/ipc.ts"
-import { SessionRestarts } from "../../../../src/service/keeper/agents/session-restarts.ts"
 import { AuditedKeeper } from "../../../../src/service/keeper/audit/audited-keeper.ts"
 import {
   GatewayProcess,
@@ -10,11 +9,15 @@ import { GatewayUpdates } from "../../../../src/service/keeper/gateway-link/gate
 import { Keeper } from "../../../../src/service/keeper/keeper.ts"
 import { KeeperMetrics } from "../../../../src/service/keeper/reports/keeper-metrics.ts"
 import { ManualClock, settled } from "../../../support/manual-clock.ts"
-import { MemoryJournal } from "../../../support/memory-journal.ts"
 import { NotedAudit } from "../../../support/noted.ts"
 import { QuietLog } from "../../../support/quiet-log.ts"
 import { sampleSettings } from "../../../support/sample-settings.ts"
-import { keeperPorts, keeperSettings } from "../../../support/scripted-keeper.ts"
+import {
+  keeperPorts,
+  keeperSettings,
+  noRestarts,
+  noTrials,
+} from "../../../support/scripted-keeper.ts"
 
 /** A gateway that says and does what the test makes it. */
 class ScriptedGateway {
@@ -67,13 +70,8 @@ function opened(admitting: "at once" | "when told" = "at once") {
     settings: structuredClone(sampleSettings),
     keeper,
     audited: new AuditedKeeper(keeper, new NotedAudit(), clock, null),
-    restarts: new SessionRestarts(keeper, {
-      store: new MemoryJournal(),
-      audit: new NotedAudit(),
-      redaction: null,
-      withReserve: () => true,
-      changed: () => undefined,
-    }),
+    trials: noTrials,
+    restarts: noRestarts(keeper),
     updates,
     metrics,
     report: { obstacles: () => [], metrics: () => [] },

@@ -27,7 +27,13 @@ describe("the API document", () => {
     expect(documented.toSorted()).toEqual([...new Set(registered)].toSorted())
   })
 
-  const withoutBody = ["/tickets", "/agents/{id}/interrupt", "/agents/{id}/end"]
+  const withoutBody = [
+    "/tickets",
+    "/agents/{id}/interrupt",
+    "/agents/{id}/end",
+    "/trials/{id}/renew",
+    "/trials/{id}/end",
+  ]
 
   test("is served, with the version that runs", async () => {
     const { get } = httpService()
