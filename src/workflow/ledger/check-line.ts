@@ -9,14 +9,18 @@ import {
 import { canonicalText } from "../../lib/canonical-text.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
-import { stepFault } from "./check-steps.ts"
+import { checkSteps, type KnownReceipts } from "./check-steps.ts"
 import type { LineFault } from "./damage.ts"
 import { openEnvelope, type PublicKeys } from "./envelope.ts"
 import { lineOf } from "./ledger-text.ts"
 import { verdictFault } from "./rejudge.ts"
 
 /** Everything that one line shows by itself. */
-export function checkLine(text: string, keys: PublicKeys): Result<AttestedTrial, LineFault> {
+export function checkLine(
+  text: string,
+  keys: PublicKeys,
+  known: KnownReceipts,
+): Result<AttestedTrial, LineFault> {
   const value = tryParseJson(text)
   if (value === undefined) return unreadable("it is not JSON")
   const envelope = SignedAttestation.safeParse(value)
@@ -30,8 +34,13 @@ export function checkLine(text: string, keys: PublicKeys): Result<AttestedTrial,
   const payload = tryParseJson(opened.value)
   const statement = Statement.safeParse(payload)
   if (!statement.success) return unreadable(issueIn(statement.error))
-  const fault = faultIn(statement.data, payload, keys)
-  return fault === null ? ok(statement.data.predicate.trial) : fail(fault)
+  const { trial } = statement.data.predicate
+  const fault = statementFault(statement.data) ?? announcementFault(trial, payload)
+  if (fault !== null) return fail(fault)
+  const receipts = checkSteps(trial, keys, known)
+  if (!receipts.ok) return receipts
+  const wrong = verdictFault(trial, receipts.value)
+  return wrong === null ? ok(trial) : fail(wrong)
 }
 
 function unreadable(why: string): Result<never, LineFault> {
@@ -46,17 +55,14 @@ function issueIn(error: z.ZodError): string {
   return z.prettifyError(error).split("\n")[0]?.replace(/^✖ /, "") ?? error.message
 }
 
-function faultIn(statement: Statement, payload: unknown, keys: PublicKeys): LineFault | null {
+/** All that a statement says besides follows from the trial inside. */
+function statementFault(statement: Statement): LineFault | null {
   const { trial, configuration } = statement.predicate
-  if (canonicalText(statementOf(trial, configuration)) !== canonicalText(statement)) {
-    return { kind: "verdict", reason: "its result is not that of the trial inside" }
-  }
-  return (
-    announcementFault(trial, payload) ??
-    textFault(trial, configuration) ??
-    stepFault(trial, keys) ??
-    verdictFault(trial)
+  const derived = [statementOf(trial, configuration), statement].map((one) =>
+    canonicalText({ ...one, predicate: { ...one.predicate, trial: null } }),
   )
+  if (derived[0] === derived[1]) return textFault(trial, configuration)
+  return { kind: "verdict", reason: "its result is not that of the trial inside" }
 }
 
 /** What was announced is hashed as it stands: a later version may have added to it. */

@@ -2,6 +2,7 @@ import type { Digest } from "../../execution/trial/announcement.ts"
 import type { AttestedTrial } from "../../execution/trial/attestation.ts"
 import { chainDamages } from "./check-chain.ts"
 import { checkLine } from "./check-line.ts"
+import type { KnownReceipts } from "./check-steps.ts"
 import type { Damage } from "./damage.ts"
 import { readPublicKeys } from "./envelope.ts"
 import { linesOfLedger } from "./ledger-text.ts"
@@ -45,11 +46,12 @@ export function verifyLedger(
 ): VerifiedLedger {
   const { journal } = context
   const keys = readPublicKeys(context.publicKeys)
+  const receipts: KnownReceipts = new Map()
   const sound: LedgerTrial[] = []
   const damages: Damage[] = []
   for (const { number, text: line } of linesOfLedger(text)) {
     const earlier = known.get(line)
-    const checked = earlier === undefined ? checkLine(line, keys) : null
+    const checked = earlier === undefined ? checkLine(line, keys, receipts) : null
     if (checked?.ok === false) {
       damages.push({ line: number, ...checked.failure })
       continue
