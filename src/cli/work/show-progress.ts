@@ -60,6 +60,7 @@ function note(running: Map<number, Running>, progress: Progress): void {
       running.delete(progress.sequence)
       return
     case "step-ended":
+    case "step-output":
     case "question":
     case "note":
       return
@@ -90,6 +91,11 @@ function lineOf(context: Context, progress: Progress): Text | null {
       const answer = `cc-executor agent answer ${shortId(id)} ${question} allow`
       const where = "see `cc-executor inbox`"
       return `trial ${sequence}: the agent ${what}: ${where}; \`${answer}\` allows it`
+    }
+    case "step-output": {
+      const { sequence, step, tail } = progress
+      const lines = tail.split("\n").map((line) => `  ${line}`)
+      return [`trial ${sequence}, ${step}:\n`, lines.join("\n")]
     }
     case "note":
       return progress.text

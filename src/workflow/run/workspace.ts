@@ -1,4 +1,5 @@
 import { dirname, relative } from "node:path"
+import { readWork } from "../documents/work-kind.ts"
 import { ledgerPathOf } from "../ledger/ledger-text.ts"
 import { ownText } from "../plan/own-text.ts"
 import type { ReadWork } from "./files/read-work.ts"
@@ -29,9 +30,14 @@ export async function openWorkspace(world: World, { path }: ReadWork): Promise<W
 }
 
 export function workFiles({ ground }: Workspace, { path, work }: ReadWork): WorkFiles {
+  const own = ownText(work)
   return {
     file: relative(ground.directory, path),
-    ownText: Buffer.from(ownText(work)),
+    ownText: Buffer.from(own),
+    isSame(text) {
+      const other = readWork(text)
+      return other.ok && ownText(other.value) === own
+    },
     ledger: relative(ground.directory, ledgerPathOf(path)),
   }
 }

@@ -20,7 +20,12 @@ import { openTaskBranch } from "../../../src/workflow/run/places/task-branch.ts"
 import { temporaryFolder } from "../../support/temporary-folder.ts"
 
 const env = { PATH: process.env["PATH"], HOME: "/nonexistent" }
-const work = { file: "work.md", ownText: Buffer.from("the work"), ledger: "work.md.intoto.jsonl" }
+const work = {
+  file: "work.md",
+  ownText: Buffer.from("the work"),
+  isSame: (text: string) => text === "the work, rendered",
+  ledger: "work.md.intoto.jsonl",
+}
 
 let own: ReturnType<typeof temporaryFolder>
 let directory: string
@@ -134,7 +139,12 @@ describe("a place in a repository", () => {
     expect(worktrees()).toBe(1)
 
     const killed = Bun.spawn(
-      [process.execPath, join(import.meta.dir, "../../fixtures/killed-runner.ts"), places, directory],
+      [
+        process.execPath,
+        join(import.meta.dir, "../../fixtures/killed-runner.ts"),
+        places,
+        directory,
+      ],
       { env, stdout: "pipe" },
     )
     await killed.exited

@@ -65,16 +65,30 @@ async function commitSnapshot(git: Git, work: WorkFiles, index: string): Promise
   if (existsSync(source)) copyFileSync(source, index)
   const env = { GIT_INDEX_FILE: index }
   await git(["add", "--all", "--", "."], { env })
-  const blob = (await git(["hash-object", "-w", "--stdin"], { input: work.ownText })).trim()
+  const parent = await headOf(git)
+  const blob = await workBlob(git, work, parent)
   await git(["update-index", "--add", "--cacheinfo", `100644,${blob},${work.file}`], { env })
   await git(["update-index", "--force-remove", "--", work.ledger], { env })
   const tree = (await git(["write-tree"], { env })).trim()
-  const parent = await headOf(git)
   if (parent !== null && (await git(["rev-parse", `${parent}^{tree}`])).trim() === tree)
     return parent
   const message = "State of the directory"
   const parents = parent === null ? [] : ["-p", parent]
   return (await git(["commit-tree", tree, ...parents, "-m", message])).trim()
+}
+
+/** As it is committed, where no more than what was rendered has changed: that is no change. */
+async function workBlob(git: Git, work: WorkFiles, head: string | null): Promise<string> {
+  const committed = head === null ? null : await committedBlob(git, head, work.file)
+  if (committed !== null && work.isSame(await git(["cat-file", "blob", committed]))) {
+    return committed
+  }
+  return (await git(["hash-object", "-w", "--stdin"], { input: work.ownText })).trim()
+}
+
+async function committedBlob(git: Git, head: string, file: string): Promise<string | null> {
+  const [entry = ""] = (await git(["ls-tree", "-z", head, "--", file])).split("\0")
+  return /^100\d{3} blob ([0-9a-f]+)\t/.exec(entry)?.[1] ?? null
 }
 
 /** Null in a repository without a commit. */

@@ -12,6 +12,8 @@ export type WorkFiles = {
   readonly file: string
   /** What stands in it without what this program has written: that does not make other files. */
   readonly ownText: Uint8Array
+  /** Whether another text of it differs only in that. */
+  isSame(text: string): boolean
   readonly ledger: string
 }
 

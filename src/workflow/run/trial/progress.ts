@@ -5,6 +5,14 @@ export type Progress =
   | { kind: "trial"; trial: string; sequence: number; item: string | null; steps: number }
   | { kind: "step"; sequence: number; step: string; role: StepRole; execution_id: string }
   | { kind: "step-ended"; sequence: number; step: string; role: StepRole; end: string }
+  | {
+      kind: "step-output"
+      sequence: number
+      step: string
+      execution_id: string
+      /** The last it wrote, of a step that kept the trial from passing. */
+      tail: string
+    }
   | { kind: "question"; sequence: number; execution_id: string; question_id: string; what: string }
   | {
       kind: "verdict"

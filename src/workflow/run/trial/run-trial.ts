@@ -134,10 +134,30 @@ class RunningTrial {
       this.#tell({ kind: "step", sequence, step: id, role, execution_id: executionId })
     }
     const end = await this.#start(step, started)
-    if (execution !== null) {
-      this.#tell({ kind: "step-ended", sequence, step: id, role, end: end.text })
-    }
+    if (execution === null) return end
+    this.#tell({ kind: "step-ended", sequence, step: id, role, end: end.text })
+    if (!goesOn(role, end)) await this.#tellOutput(id, execution)
     return end
+  }
+
+  /** Why it has failed is what it said last. */
+  async #tellOutput(step: string, execution_id: string): Promise<void> {
+    const { sequence } = this.#begun
+    const asked = { execution_id, from: "tail:12", limit_bytes: 16 * 1024 }
+    try {
+      const { chunks } = await this.#world.client.call("transcript.read", asked)
+      const lines = chunks
+        .map(({ data }) => data)
+        .join("")
+        .split("\n")
+      const own = lines.filter(
+        (line) => line !== "" && !/^MARKER_\S+ (?:begin|end exit \d+)$/.test(line),
+      )
+      const tail = own.slice(-10).join("\n")
+      if (tail !== "") this.#tell({ kind: "step-output", sequence, step, execution_id, tail })
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error // it is no longer kept
+    }
   }
 
   async #start(step: TrialStep, started: (id: string) => void): Promise<StepEnd> {
