@@ -2,7 +2,7 @@ import { resolve } from "node:path"
 import { WorkFailure } from "../../workflow/run/work-failure.ts"
 import { placesRoot, type World } from "../../workflow/run/world.ts"
 import { type AddressValues, addressOptions } from "../connect/address.ts"
-import { reach } from "../connect/reach.ts"
+import { type Reached, reach } from "../connect/reach.ts"
 import { callersEnvironment } from "../connect/service-environment.ts"
 import type { Context } from "../context.ts"
 import { CommandFailure } from "../failure.ts"
@@ -18,7 +18,7 @@ export async function inWorld<Value>(
   use: (world: World) => Promise<Value>,
   trusted: readonly string[] = [],
 ): Promise<Value> {
-  await using reached = await reach(context, { ...values, context: "local" }, "always")
+  await using reached = await reachLocal(context, values)
   const { address } = reached
   if (address.kind !== "local" || !address.isOwn) {
     throw new CommandFailure("Works are run by your own local service: leave out the other one.")
@@ -35,6 +35,14 @@ export async function inWorld<Value>(
     now: () => context.now(),
   }
   return await expected(() => use(world))
+}
+
+export function reachLocal(
+  context: Context,
+  { "state-dir": stateDir }: Pick<AddressValues, "state-dir">,
+): Promise<Reached> {
+  const address = stateDir === undefined ? { context: "local" } : { "state-dir": stateDir }
+  return reach(context, address, "always")
 }
 
 export async function expected<Value>(work: () => Promise<Value>): Promise<Value> {

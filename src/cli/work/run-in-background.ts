@@ -1,7 +1,7 @@
 import { onOneLine } from "../../lib/harmless-text.ts"
-import { reach } from "../connect/reach.ts"
 import { callersEnvironment } from "../connect/service-environment.ts"
 import type { Context } from "../context.ts"
+import { reachLocal } from "./in-world.ts"
 
 type Given = Readonly<Record<string, string | boolean | undefined>>
 
@@ -13,8 +13,8 @@ export async function runInBackground(
   file: string,
 ): Promise<number> {
   const directory = values["state-dir"]
-  const stateDir = typeof directory === "string" ? { "state-dir": directory } : {}
-  await using reached = await reach(context, { ...stateDir, context: "local" }, "always")
+  const stateDir = typeof directory === "string" ? directory : undefined
+  await using reached = await reachLocal(context, { "state-dir": stateDir })
   const { address } = reached
   const paths = address.kind === "local" ? { "state-dir": address.paths.directory } : {}
   const argv = [...context.self, ...words, ...optionsOf({ ...values, ...paths }), "--", file]

@@ -1,3 +1,4 @@
+import { userInfo } from "node:os"
 import { acceptTask } from "../../../workflow/run/accept-task.ts"
 import { option } from "../../arguments.ts"
 import { command } from "../../command.ts"
@@ -11,7 +12,7 @@ Writes below a task that a person has accepted it, and why: for tasks that no co
 is then done, but never counts as verified. What an agent runs within a trial cannot do this.`,
   options: {
     why: option("TEXT", "what it was accepted by"),
-    by: option("NAME", "who has accepted it (default: $USER)"),
+    by: option("NAME", "who has accepted it (default: you)"),
     ...workOptions,
   },
   examples: {
@@ -22,9 +23,7 @@ is then done, but never counts as verified. What an agent runs within a trial ca
     const [file, task = ""] = operands
     const why = (values.why ?? "").replace(/\s+/g, " ").trim()
     if (why === "") throw new UsageFailure("Say why it is accepted: --why TEXT.")
-    const by = (values.by ?? context.env["USER"] ?? context.env["LOGNAME"] ?? "")
-      .replace(/[:\s]+/g, " ")
-      .trim()
+    const by = (values.by ?? userInfo().username).replace(/[:\s]+/g, " ").trim()
     if (by === "") throw new UsageFailure("Say who accepts it: --by NAME.")
     const path = workPath(context, file)
     await inWorld(context, values, (world) => acceptTask(world, path, { task, by, why }))

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync } from "node:fs"
 import { join } from "node:path"
-import { answerOf, type Git, gitIn } from "./git.ts"
+import { answerOf, changeWorktrees, type Git, gitIn } from "./git.ts"
 import type { Change, Ground, Snapshot, WorkFiles } from "./ground.ts"
 import type { RunnerFolder } from "./runner-folder.ts"
 
@@ -39,7 +39,7 @@ export function gitGround(
       writtenIn,
       async place(path) {
         const how = ["--quiet", "--detach", "--lock", "--reason", "used by cc-executor"]
-        await git(["worktree", "add", ...how, path, commit])
+        await changeWorktrees(git, () => git(["worktree", "add", ...how, path, commit]))
         return { path, changes: () => changesIn(path) }
       },
     }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { isErrno } from "../../../lib/errno.ts"
+import { inDirectoryLock } from "../files/directory-lock.ts"
 import { WorkFailure } from "../work-failure.ts"
 
 export type GitOptions = { env?: Readonly<Record<string, string>>; input?: string | Uint8Array }
@@ -47,6 +48,14 @@ export function gitIn(
   const run = (args: readonly string[], options: GitOptions = {}) =>
     runGit(directory, args, { ...env, ...options.env }, options.input)
   return Object.assign(run, { directory })
+}
+
+/** Git reads what it has half written of another worktree: so only one is made at a time. */
+export async function changeWorktrees<Value>(git: Git, use: () => Promise<Value>): Promise<Value> {
+  const directory = (await git(["rev-parse", "--git-common-dir"])).trim()
+  const done = await inDirectoryLock(resolve(git.directory, directory), use)
+  if (done !== null) return done.value
+  throw new WorkFailure(`${directory} has been locked by another process for a minute: try again.`)
 }
 
 /** Of a command of git that says no by its exit code; then this is null. */

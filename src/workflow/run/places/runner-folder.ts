@@ -19,7 +19,7 @@ import { isErrno } from "../../../lib/errno.ts"
 import { tryParseJson } from "../../../lib/parse-json.ts"
 import { tryLock } from "../../../service/os/libc.ts"
 import { WorkFailure } from "../work-failure.ts"
-import { gitIn } from "./git.ts"
+import { changeWorktrees, type Git, gitIn } from "./git.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -137,18 +137,20 @@ async function removePlaces(
 ): Promise<void> {
   if (repository !== null && existsSync(repository)) {
     const git = gitIn(repository, environment)
-    for (const worktree of worktreesIn(
-      await git(["worktree", "list", "--porcelain", "-z"]),
-      path,
-    )) {
-      await git(["worktree", "remove", "--force", "--force", worktree]).catch(() => undefined)
-      await git(["worktree", "unlock", worktree]).catch(() => undefined)
-    }
-    removeFolder(path)
-    await git(["worktree", "prune"])
+    await changeWorktrees(git, () => removeWorktrees(git, path))
     return
   }
   removeFolder(path)
+}
+
+async function removeWorktrees(git: Git, path: string): Promise<void> {
+  const listed = await git(["worktree", "list", "--porcelain", "-z"])
+  for (const worktree of worktreesIn(listed, path)) {
+    // An act may have changed it in any way; what is not found any more is pruned below.
+    await git(["worktree", "unlock", worktree]).catch(() => undefined)
+  }
+  removeFolder(path)
+  await git(["worktree", "prune", "--expire=now"])
 }
 
 function worktreesIn(listed: string, folder: string): string[] {

@@ -1,5 +1,5 @@
 import { WorkFailure } from "../work-failure.ts"
-import { answerOf, type Git, gitIn } from "./git.ts"
+import { answerOf, changeWorktrees, type Git, gitIn } from "./git.ts"
 import type { GitGround, GitSnapshot } from "./git-ground.ts"
 import type { RunnerFolder } from "./runner-folder.ts"
 
@@ -80,7 +80,7 @@ function branchName(name: string): string {
 }
 
 async function refuseCheckedOut(git: Git, name: string): Promise<void> {
-  const listed = await git(["worktree", "list", "--porcelain", "-z"])
+  const listed = await changeWorktrees(git, () => git(["worktree", "list", "--porcelain", "-z"]))
   const entries = listed.split("\0\0").map((entry) => entry.split("\0"))
   const holder = entries.find((lines) => lines.includes(`branch refs/heads/${name}`))
   if (holder === undefined) return
@@ -118,7 +118,7 @@ async function merge(
   path: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
-  await git(["worktree", "add", "--quiet", "--detach", path, tip])
+  await changeWorktrees(git, () => git(["worktree", "add", "--quiet", "--detach", path, tip]))
   const within = gitIn(path, environment)
   try {
     const message = "Merge the state of the directory"
@@ -134,6 +134,6 @@ async function merge(
         `merge the branch, or delete it with \`git branch -D ${name}\`.`,
     )
   } finally {
-    await git(["worktree", "remove", "--force", path])
+    await changeWorktrees(git, () => git(["worktree", "remove", "--force", path]))
   }
 }
