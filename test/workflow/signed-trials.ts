@@ -17,6 +17,7 @@ import { judgeTrial } from "../../src/execution/trial/verdict.ts"
 import { base32 } from "../../src/lib/base32.ts"
 import { canonicalText } from "../../src/lib/canonical-text.ts"
 import { lineOf } from "../../src/workflow/ledger/ledger-text.ts"
+import { type LedgerSummary, summarize } from "../../src/workflow/ledger/summary.ts"
 import type { LedgerContext, OpenTrial } from "../../src/workflow/ledger/verify-ledger.ts"
 
 /** A service that judges trials, as far as ledgers show it: the real keys, digests and verdicts. */
@@ -45,11 +46,15 @@ export type TrialOptions = {
   at?: string
 }
 
+const anyKey = newKey()
+
 export class SignedChain {
   readonly work: { name: string; kind: "prompt" | "tasks"; path: string }
   readonly trials: AttestedTrial[] = []
   readonly lines: string[] = []
   key: SigningKey
+  /** What is only counted need not be signed, which takes time. */
+  signs = true
 
   constructor(key: SigningKey = newKey(), work: Partial<SignedChain["work"]> = {}) {
     this.key = key
@@ -64,6 +69,18 @@ export class SignedChain {
     const last = this.trials.at(-1)
     if (last === undefined) return null
     return { sequence: last.announcement.sequence, digest: last.announcement_digest }
+  }
+
+  /** What the ledger would show, had it been signed and verified. */
+  get summary(): LedgerSummary {
+    const trials = this.trials.map((trial, index) => ({ line: index + 1, trial }))
+    return summarize({ trials, damages: [], notices: [], open: [], chain: null, head: this.head })
+  }
+
+  static unsigned(work: Partial<SignedChain["work"]> = {}): SignedChain {
+    const chain = new SignedChain(anyKey, work)
+    chain.signs = false
+    return chain
   }
 
   context(more: Partial<LedgerContext> = {}, open: OpenTrial[] = []): LedgerContext {
@@ -99,6 +116,7 @@ export class SignedChain {
       const session = step.role === "act" ? sessionOf(options) : null
       const marker = step.role === "act" ? null : "seen"
       facts.set(step.id, { execution_id, reused, outcome, marker, session })
+      if (!this.signs) continue
       const receipt = reused
         ? this.#earlierReceipt(execution_id)
         : this.#receipt(execution_id, announcement, step, outcome, session)
@@ -132,7 +150,7 @@ export class SignedChain {
       keyid: this.key.keyid,
     }
     this.trials.push(trial)
-    this.lines.push(lineOf(this.attest(trial)))
+    if (this.signs) this.lines.push(lineOf(this.attest(trial)))
     return trial
   }
 

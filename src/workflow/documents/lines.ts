@@ -7,10 +7,13 @@ export type Line = {
   text: string
 }
 
-/** Lines end with LF or CRLF. Behind a final line end there is no further line. */
+/**
+ * Lines end with LF or CRLF. Behind a final line end there is no further line; a byte order mark is
+ * before the first.
+ */
 export function linesOf(text: string): Line[] {
   const lines: Line[] = []
-  for (let start = 0; start < text.length; ) {
+  for (let start = text.startsWith("\uFEFF") ? 1 : 0; start < text.length; ) {
     const found = text.indexOf("\n", start)
     const next = found < 0 ? text.length : found + 1
     const end = found < 0 ? next : found - (text[found - 1] === "\r" && found > start ? 1 : 0)

@@ -27,7 +27,7 @@ export function markLines(lines: readonly Line[]): MarkedLine[] {
 
 /** How many lines the front matter has, with both of its fences; 0 without one. */
 export function frontMatterEnd(lines: readonly Line[]): number {
-  const first = lines[0]?.text.replace(/^\uFEFF/, "")
+  const first = lines[0]?.text
   if (first === undefined || !isFrontMatterFence(first)) return 0
   const closing = lines.findIndex((line, at) => at > 0 && isFrontMatterFence(line.text))
   return closing < 0 ? 0 : closing + 1
@@ -86,8 +86,9 @@ function opensComment(text: string, lines: readonly Line[], at: number): boolean
   if (opened < 0 || withoutCode(text).indexOf("-->", opened) >= 0) return false
   if (/^\s*<!--/.test(text)) return true
   for (const { text: later } of lines.slice(at + 1)) {
-    if (later.trim() === "") return false
-    if (later.includes("-->")) return true
+    // A comment that begins a line ends a paragraph, as our own markers do.
+    if (later.trim() === "" || /^\s*<!--/.test(later)) return false
+    if (withoutCode(later).includes("-->")) return true
   }
   return false
 }

@@ -7,6 +7,6 @@ import type { Digest } from "../../execution/trial/announcement.ts"
  */
 export function versionOf(lines: readonly string[]): Digest {
   const text = lines.map((line) => line.replace(/[ \t\r]+$/, "")).join("\n")
-  const plain = text.replace(/^\uFEFF/, "").replace(/\n+$/, "")
+  const plain = text.replace(/\n+$/, "")
   return createHash("sha256").update(plain).digest("hex")
 }

@@ -17,16 +17,16 @@ export function taskState(
   { id, version, isClaimed, accepted }: Task,
   { trials, open }: LedgerSummary,
 ): TaskState {
-  const underWay = open.findLast(({ item }) => item === id)
-  if (underWay !== undefined) return { kind: "under-way", sequence: underWay.sequence }
   const own = trials.filter(({ announcement }) => announcement.work.item === id)
   const current = own.filter(({ announcement }) => announcement.version === version)
   const deciding = current.findLast(({ verdict }) => verdict !== "WARNED" && verdict !== "BROKEN")
+  const underWay = open.findLast(({ item }) => item === id)
+  if (accepted !== null && deciding?.verdict !== "PASSED") return { kind: "accepted" }
+  if (underWay !== undefined) return { kind: "under-way", sequence: underWay.sequence }
   if (deciding !== undefined) {
     return { kind: deciding.verdict === "PASSED" ? "verified" : "failed", trial: deciding }
   }
   const undecided = current.at(-1)
-  if (accepted !== null) return { kind: "accepted" }
   if (undecided !== undefined) return { kind: "warned", trial: undecided }
   const earlier = own.at(-1)
   if (earlier !== undefined) return { kind: "outdated", trial: earlier }
