@@ -1,6 +1,7 @@
 import type { Scope } from "../../src/execution/scope.ts"
 import { agentDeeds } from "./agent-deeds.ts"
 import { type Deed, deeds, type Target } from "./deeds.ts"
+import { announcementFor, pathFor, trialDeeds } from "./trial-deeds.ts"
 
 /** One thing that can be asked for at one door, and who may. */
 export type ScopedOperation<Request> = {
@@ -71,6 +72,11 @@ export const nativeOperations: ScopedOperation<NativeRequest>[] = [
   })),
   native("agent.status", ["read"], agentDeeds.shows, about),
   native("agent.inbox", ["read"], agentDeeds.shows, () => ({})),
+  native("trial.begin", ["attest"], trialDeeds.begins, ({ word }) => announcementFor(word)),
+  native("trial.renew", ["attest"], trialDeeds.shows, ({ id: trial }) => ({ trial })),
+  native("trial.end", ["attest"], trialDeeds.ends, ({ id: trial }) => ({ trial })),
+  native("trial.status", ["read"], trialDeeds.shows, ({ id: trial }) => ({ trial })),
+  native("trial.list", ["read"], trialDeeds.shows, ({ word }) => ({ path: pathFor(word) })),
 ]
 
 function steering() {
@@ -128,6 +134,14 @@ export const httpOperations: ScopedOperation<HttpRequest>[] = [
   })),
   route("get /agents/:id/events", ["read"], deeds.shows),
   route("get /inbox", ["read"], agentDeeds.shows),
+  route("post /trials", ["attest"], trialDeeds.begins, ({ word }) => announcementFor(word)),
+  {
+    ...route("get /trials", ["read"], trialDeeds.shows),
+    request: ({ word }) => ({ method: "GET", path: `/trials?path=${pathFor(word)}` }),
+  },
+  route("get /trials/:id", ["read"], trialDeeds.shows),
+  route("post /trials/:id/renew", ["attest"], trialDeeds.shows, () => ({})),
+  route("post /trials/:id/end", ["attest"], trialDeeds.ends, () => ({})),
   route("get /events", ["read"], deeds.shows),
   route("post /tickets", [], deeds.shows),
   route("get /openapi.json", [], deeds.shows),

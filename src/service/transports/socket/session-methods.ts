@@ -1,7 +1,5 @@
-import type { z } from "zod"
 import { hasEnded } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { checkParams, invalidParams } from "../../../protocol/check-params.ts"
 import { type Encoding, executeResultOf } from "../../../protocol/execute.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { afterDeed } from "../../../protocol/failed-after.ts"
@@ -11,12 +9,10 @@ import {
   isMethodName,
   type MethodName,
   maxInputBytes,
-  methods,
   type ParsedParamsOf,
   type Role,
 } from "../../../protocol/methods.ts"
-import type { Caller } from "../../access/caller.ts"
-import type { Operations, OutputFeed } from "../../gateway/ports.ts"
+import type { OutputFeed } from "../../gateway/ports.ts"
 import { type Answer, plain, type Reply, type SessionScope, taking } from "./method-answer.ts"
 import { agentAnswers, trialAnswers } from "./operation-answers.ts"
 import { Subscription } from "./subscription.ts"
