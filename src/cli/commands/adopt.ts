@@ -15,17 +15,17 @@ commands that look like checks are proposed, and it is up to you to write them i
   operands: { atLeast: 1, atMost: 1, what: "The file" },
   async run(context, { values, operands }) {
     const path = workPath(context, operands[0])
-    const { claimed, proposed } = await inWorld(context, values, (world) => adoptWork(world, path))
+    const { claims, proposed } = await inWorld(context, values, (world) => adoptWork(world, path))
     if (values.json === true) {
-      await context.stdout.write(`${JSON.stringify({ path, claimed, proposed })}\n`)
+      await context.stdout.write(`${JSON.stringify({ path, claims, proposed })}\n`)
       return 0
     }
     const of = (item: string | null) => (item === null ? "" : `${item}, `)
-    const claims = claimed.map(({ item, line, words }) => `  ${of(item)}line ${line}: ${words}`)
+    const told = claims.map(({ item, line, words }) => `  ${of(item)}line ${line}: ${words}`)
     const checks = proposed.map(({ item, line, run }) => `  ${of(item)}line ${line}: ${run}`)
     await context.stdout.write(
       asLines([
-        ...(claims.length === 0 ? [] : ["Claimed, and not attested:", ...claims]),
+        ...(told.length === 0 ? [] : ["Claimed, and not attested:", ...told]),
         ...(checks.length === 0 ? [] : ["Could be checks, if you say so:", ...checks]),
         `Adopted: ${path}`,
       ]),

@@ -1,4 +1,5 @@
 import { resolve } from "node:path"
+import { trialVariable } from "../../workflow/run/within-trial.ts"
 import { WorkFailure } from "../../workflow/run/work-failure.ts"
 import { placesRoot, type World } from "../../workflow/run/world.ts"
 import { type AddressValues, addressOptions } from "../connect/address.ts"
@@ -32,6 +33,7 @@ export async function inWorld<Value>(
       const own = ownPublicKey(receiptKey)
       return own === null ? trusted : [own, ...trusted]
     },
+    within: context.env[trialVariable] ?? null,
     now: () => context.now(),
   }
   return await expected(() => use(world))

@@ -7,7 +7,7 @@ export function promptFaults(prompt: Prompt): string[] {
   const { settings, regions, claimed, isBound, recoveryTests, body } = prompt
   const { checks, recovery } = settings
   const faults: string[] = []
-  if (!isBound) faults.push("it has no front matter: `cc-executor adopt` writes it")
+  if (!isBound) faults.push("it has no front matter, where its checks would stand")
   if (checks.length === 0) faults.push("it has no `checks:`, so nothing can show that it works")
   if (regions.length === 0 && claimed === null) {
     faults.push("it has no metrics and no history: `cc-executor adopt` writes them")

@@ -1,13 +1,15 @@
-import { CallError } from "../../client/client-error.ts"
+import { faultText } from "../documents/fault.ts"
 import { lineEndOf } from "../documents/lines.ts"
 import type { Task } from "../documents/task.ts"
 import { acceptanceText } from "../documents/task-body.ts"
 import { taskState } from "../ledger/task-state.ts"
+import { accept } from "../render/accept.ts"
 import { readWorkFile } from "./files/read-work.ts"
 import { lockWork } from "./files/work-lock.ts"
 import { bringUpToDate, type WorkState } from "./files/work-state.ts"
 import { replaceText } from "./files/write-text.ts"
 import { listOf } from "./run-tasks.ts"
+import { refuseWithinTrial } from "./within-trial.ts"
 import { WorkFailure } from "./work-failure.ts"
 import type { World } from "./world.ts"
 
@@ -28,48 +30,17 @@ export async function acceptTask(
   await lockWork(state.path, async () => {
     for (;;) {
       const read = readWorkFile(state.path)
-      const now = read.work.kind === "tasks" ? read.work.tasks : []
-      const found = now.find(({ id }) => id === accepting.task)
-      if (found === undefined) throw noTask(state, accepting.task)
-      const text = Buffer.from(withAcceptance(read.text, found, accepting))
-      if (replaceText(read.path, read.bytes, text)) return
+      const accepted = accept(read.text, accepting.task, accepting)
+      if (!accepted.ok) throw new WorkFailure(`${read.path}, ${faultText(accepted.failure)}.`)
+      if (replaceText(read.path, read.bytes, Buffer.from(accepted.value))) return
     }
   })
   return await bringUpToDate(world, path)
 }
 
-/** An id that no trial has: only whether it may be asked for is of interest. */
-const noTrial = "a".repeat(26)
-
-/** Who may not announce a trial because it is part of one must not accept its own work, either. */
-async function refuseWithinTrial({ client }: World): Promise<void> {
-  try {
-    await client.call("trial.end", { trial: noTrial })
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    if (error.failure.reason !== "TRIAL_NOT_FOUND") throw error
-  }
-}
-
 function taskOf(state: WorkState, id: string): Task {
   const task = listOf(state).tasks.find((one) => one.id === id)
-  if (task === undefined) throw noTask(state, id)
-  return task
-}
-
-function noTask(state: WorkState, id: string): WorkFailure {
-  const ids = listOf(state).tasks.map((task) => task.id)
-  return new WorkFailure(`${state.path} has no task ${id}: it has ${ids.join(", ")}.`)
-}
-
-function withAcceptance(text: string, task: Task, { by, why }: Accepting): string {
-  const line = `${task.indent}_Verified:_ ${acceptanceText({ by, why })}${lineEndOf(text)}`
-  let [before, after] = [text.slice(0, task.insertAt), text.slice(task.insertAt)]
-  if (!before.endsWith("\n")) before += lineEndOf(text)
-  // What stands there of ours is said anew.
-  for (const { start, end } of task.verified.toReversed()) {
-    if (start < task.insertAt) before = before.slice(0, start) + before.slice(end)
-    else after = after.slice(0, start - task.insertAt) + after.slice(end - task.insertAt)
-  }
-  return before + line + after
+  if (task !== undefined) return task
+  const ids = listOf(state).tasks.map((one) => one.id)
+  throw new WorkFailure(`${state.path} has no task ${id}: it has ${ids.join(", ")}.`)
 }

@@ -10,6 +10,7 @@ import type { RunOptions, Spending } from "./run-options.ts"
 import { type PreparedTrial, prepareTrial } from "./trial/prepared-trial.ts"
 import { runTrial, type TrialResult } from "./trial/run-trial.ts"
 import type { SessionOptions } from "./trial/session-act.ts"
+import { refuseWithinTrial } from "./within-trial.ts"
 import { WorkFailure } from "./work-failure.ts"
 import { type Workspace, workFiles } from "./workspace.ts"
 import type { World } from "./world.ts"
@@ -39,6 +40,7 @@ export async function runOneTrial(
   hooks: TrialHooks = {},
 ): Promise<TrialResult & { prepared: PreparedTrial }> {
   const { state, snapshot, version } = asked
+  await refuseWithinTrial(world)
   refuseDamaged(state)
   const reds = reusableReds(state.summary.trials, version, snapshot.tree)
   try {

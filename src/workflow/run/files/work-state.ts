@@ -57,12 +57,12 @@ async function restored(
   known: KnownLines,
 ): Promise<WorkState> {
   const asked = await askAbout(world, read, before, known)
-  const merged = mergeLedger(before, asked.missing)
+  const merged = mergeLedger(before, asked.missing, known)
   const state = judged(world, read, merged, asked, known)
   if (state.verified.damages.length === 0) return state
   // What was changed stands there in the place of what the journal has: all of that is needed.
   const whole = await askJournal(world.client, asked.of, new Set())
-  const text = mergeLedger(before, whole.missing)
+  const text = mergeLedger(before, whole.missing, known)
   return judged(world, read, text, { ...asked, ...whole }, known)
 }
 

@@ -7,6 +7,7 @@ import type { ResultOf } from "../../../protocol/methods.ts"
 import { againPlace, checksOf } from "../../plan/definition.ts"
 import { filesUsed } from "../../plan/named-files.ts"
 import type { Change } from "../places/ground.ts"
+import { trialVariable } from "../within-trial.ts"
 import type { World } from "../world.ts"
 import type { PreparedTrial } from "./prepared-trial.ts"
 import type { Tell } from "./progress.ts"
@@ -165,6 +166,7 @@ class RunningTrial {
     const { work, prompt, session: options, environment, timeoutSeconds } = this.#toRun
     const labels = { work: work.name.slice(0, 256), trial: `${sequence}`, step: step.id }
     const { client } = this.#world
+    const own = { ...environment, [trialVariable]: trial }
     try {
       if (step.role === "act" && step.session !== undefined) {
         const { cwd } = step
@@ -175,7 +177,7 @@ class RunningTrial {
         })
       }
       const timeout = timeoutSeconds === undefined ? {} : { timeoutSeconds }
-      const act = step.role === "act" ? { environment, input: prompt, ...timeout } : null
+      const act = step.role === "act" ? { environment: own, input: prompt, ...timeout } : null
       return await runStep(client, { trial, step, labels, act }, this.#signal, started)
     } catch (error) {
       // What could not be started has an end, too: the trial is judged by it.

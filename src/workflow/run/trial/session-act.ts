@@ -1,5 +1,6 @@
 import type { Client } from "../../../client/connect.ts"
 import type { ParamsOf } from "../../../protocol/methods.ts"
+import { trialVariable } from "../within-trial.ts"
 import { endOf, type StepEnd } from "./step-run.ts"
 
 /** How an agent is run, besides what it is told. */
@@ -31,7 +32,17 @@ export async function runSession(
   signal: AbortSignal,
   told: SessionTold,
 ): Promise<StepEnd> {
-  const request = { ...options, trial, step: "act", cwd, prompt, labels, restart: "never" } as const
+  const env = { [trialVariable]: trial }
+  const request = {
+    ...options,
+    env,
+    trial,
+    step: "act",
+    cwd,
+    prompt,
+    labels,
+    restart: "never",
+  } as const
   await using session = await client.startAgent(request)
   told.started(session.id)
   const ended = endOf(session.execution, signal)
