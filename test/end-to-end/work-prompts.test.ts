@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { Glob } from "bun"
 import { byScale } from "../support/scale.ts"
 import { sharedService } from "../support/shared-service.ts"
+import { until } from "../support/until.ts"
 import { WorkFolder } from "../support/work-folder.ts"
 
 const service = sharedService()
@@ -145,6 +147,22 @@ function sequenceIn(line: string): number {
   const statement = JSON.parse(Buffer.from(JSON.parse(line).payload, "base64").toString("utf8"))
   return statement.predicate.trial.announcement.sequence
 }
+
+test("a run that is interrupted ends its trial, and tells the verdict", async () => {
+  const text = promptFile(checks, "touch ../acting; sleep 600")
+  await using folder = new WorkFolder(service(), { "p.md": text })
+  const run = folder.start("prompt", "run", "-n", "3", "p.md")
+  await until("the act runs", () => [...new Glob("*/acting").scanSync(folder.places)].length > 0)
+
+  run.kill("SIGINT")
+  const [stdout, stderr] = await Promise.all([run.stdout.text(), run.stderr.text()])
+
+  expect(await run.exited).toBe(130)
+  expect(stderr).toContain("trial 1: FAILED – act act: it failed: it was stopped: client")
+  expect(stdout).toContain("0 of 3 passed, stopped: it was interrupted")
+  expect((await folder.run("verify", "p.md")).exitCode).toBe(0)
+  expect(folder.leftovers).toEqual([])
+})
 
 describe("a run in the background", () => {
   test("is an execution like any other", async () => {

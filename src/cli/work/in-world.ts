@@ -1,6 +1,7 @@
 import { resolve } from "node:path"
 import { trialVariable } from "../../workflow/run/within-trial.ts"
 import { WorkFailure } from "../../workflow/run/work-failure.ts"
+import { clearAway } from "../../workflow/run/workspace.ts"
 import { placesRoot, type World } from "../../workflow/run/world.ts"
 import { type AddressValues, addressOptions } from "../connect/address.ts"
 import { type Reached, reach } from "../connect/reach.ts"
@@ -36,7 +37,10 @@ export async function inWorld<Value>(
     within: context.env[trialVariable] ?? null,
     now: () => context.now(),
   }
-  return await expected(() => use(world))
+  return await expected(async () => {
+    await clearAway(world)
+    return use(world)
+  })
 }
 
 export function reachLocal(

@@ -16,10 +16,14 @@ export type Workspace = AsyncDisposable & {
   readonly folder: RunnerFolder
 }
 
+/** What runners have left that were killed. */
+export function clearAway({ places, environment }: World): Promise<void> {
+  return sweepRunnerFolders(places, environment)
+}
+
 /** The repository that the work is in; without one, the work's own directory. */
 export async function openWorkspace(world: World, { path }: ReadWork): Promise<Workspace> {
   const { places, environment } = world
-  await sweepRunnerFolders(places, environment)
   const repository = findRepository(dirname(path))
   const folder = await openRunnerFolder(places, repository, environment)
   const ground =

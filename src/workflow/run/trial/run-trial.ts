@@ -45,7 +45,7 @@ export type TrialResult = {
 }
 
 /** So soon it is lost when its runner is gone. */
-const leaseMs = 20_000
+const leaseMs = 15_000
 
 /** Announces a trial, runs its steps, and has it judged. It is ended however it goes. */
 export async function runTrial(
@@ -81,7 +81,7 @@ function keepLease({ client }: World, { trial }: ResultOf<"trial.begin">): Dispo
   const timer = setInterval(() => {
     // Where it cannot be renewed, `trial.end` will say why.
     client.call("trial.renew", { trial }).catch(() => undefined)
-  }, leaseMs / 4)
+  }, leaseMs / 5)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
