@@ -55,12 +55,7 @@ ledger against the service's journal. --rerun unticks what is broken by now.`,
     const path = operands[0] === undefined ? null : namedWork(context, operands[0])
     if (path !== null) {
       const trusted = values["public-key"]
-      return await verifyFile(
-        context,
-        path,
-        values,
-        trusted === undefined ? [] : [readText(trusted)],
-      )
+      return verifyFile(context, path, values, trusted === undefined ? [] : [readText(trusted)])
     }
     if (values.rerun === true) throw new UsageFailure("--rerun is for task lists.")
     const { contains, hash, executed } = values

@@ -143,7 +143,7 @@ function withoutPrefixes(words: readonly string[]): readonly string[] {
       hasPrefix = true
       continue
     }
-    if (hasPrefix && (/^-/.test(word) || /^\d+[smhd]?$/.test(word))) continue
+    if (hasPrefix && (word.startsWith("-") || /^\d+[smhd]?$/.test(word))) continue
     break
   }
   return words.slice(at)
@@ -180,9 +180,14 @@ function simpleCommands(run: string): string[][] {
 }
 
 function unquoted(word: string): string {
-  return word.replace(
-    /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs,
-    (_, single, double, escaped) =>
-      single ?? (double === undefined ? escaped : double.replace(/\\(["\\$`])/g, "$1")),
-  )
+  const quoted = /'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\.)*)"|\\(?<plain>.)/gs
+  let text = ""
+  let at = 0
+  for (const { 0: whole, index, groups = {} } of word.matchAll(quoted)) {
+    const { single, double, plain } = groups
+    const inside = double?.replace(/\\(["\\$`])/g, "$1")
+    text += word.slice(at, index) + (single ?? inside ?? plain ?? "")
+    at = index + whole.length
+  }
+  return text + word.slice(at)
 }

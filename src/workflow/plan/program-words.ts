@@ -1,28 +1,34 @@
 /** What words mean at the beginning of a command, as far as it decides what its others name. */
 
 /** They take files and folders of tests, or find them by themselves. */
-export const testRunners: ReadonlySet<string> = new Set([
-  ...["pytest", "py.test", "nose2", "unittest"],
-  ...["jest", "vitest", "mocha", "ava", "tap"],
-  ...["rspec", "phpunit", "bats", "prove", "ctest"],
-])
+export const testRunners: ReadonlySet<string> = new Set(
+  [
+    ["pytest", "py.test", "nose2", "unittest"],
+    ["jest", "vitest", "mocha", "ava", "tap"],
+    ["rspec", "phpunit", "bats", "prove", "ctest"],
+  ].flat(),
+)
 
 /** They take the name of something that is to be done. */
-export const taskRunners: ReadonlySet<string> = new Set([
-  ...["npm", "npx", "yarn", "pnpm", "bun"],
-  ...["make", "just", "rake", "cargo", "go", "gradle", "gradlew", "mvn", "tox", "nox"],
-])
+export const taskRunners: ReadonlySet<string> = new Set(
+  [
+    ["npm", "npx", "yarn", "pnpm", "bun"],
+    ["make", "just", "rake", "cargo", "go", "gradle", "gradlew", "mvn", "tox", "nox"],
+  ].flat(),
+)
 
 /** What comes after them is a command. */
-export const prefixes: ReadonlySet<string> = new Set([
-  ...["env", "timeout", "nice", "time", "command", "exec", "nohup", "stdbuf", "sudo", "xargs"],
-  ...["if", "then", "else", "elif", "while", "until", "do", "!", "{", "("],
-])
+export const prefixes: ReadonlySet<string> = new Set(
+  [
+    ["env", "timeout", "nice", "time", "command", "exec", "nohup", "stdbuf", "sudo", "xargs"],
+    ["if", "then", "else", "elif", "while", "until", "do", "!", "{", "("],
+  ].flat(),
+)
 
 const shells: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ksh", "source", "."])
-const languages: ReadonlySet<string> = new Set([
-  ...["node", "nodejs", "deno", "ruby", "perl", "php", "lua", "tsx", "ts-node"],
-])
+const languages: ReadonlySet<string> = new Set(
+  [["node", "nodejs", "deno", "ruby", "perl", "php", "lua", "tsx", "ts-node"]].flat(),
+)
 
 /** They run the file that is their first argument. */
 export function isInterpreter(name: string): boolean {

@@ -1,7 +1,5 @@
 import { faultText } from "../documents/fault.ts"
-import { lineEndOf } from "../documents/lines.ts"
 import type { Task } from "../documents/task.ts"
-import { acceptanceText } from "../documents/task-body.ts"
 import { taskState } from "../ledger/task-state.ts"
 import { accept } from "../render/accept.ts"
 import { readWorkFile } from "./files/read-work.ts"
@@ -35,7 +33,7 @@ export async function acceptTask(
       if (replaceText(read.path, read.bytes, Buffer.from(accepted.value))) return
     }
   })
-  return await bringUpToDate(world, path)
+  return bringUpToDate(world, path)
 }
 
 function taskOf(state: WorkState, id: string): Task {

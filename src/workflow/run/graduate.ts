@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, renameSync } from "node:fs"
 import { basename, dirname, extname, join } from "node:path"
 import { type GraduationJudgement, judgeGraduation } from "../ledger/graduation.ts"
 import { ledgerPathOf } from "../ledger/ledger-text.ts"
@@ -29,7 +29,7 @@ export async function graduate(
   const judgement = judgeGraduation(work, state.summary)
   if (!judgement.graduates) return { judgement, state, moved: null }
   const target = targetOf(state, asSkill)
-  return await lockWork(state.path, async () => {
+  return lockWork(state.path, async () => {
     const archive = archiveOf(state, world.now())
     mkdirSync(archive, { recursive: true })
     copyFileSync(state.path, join(archive, basename(state.path)))
@@ -40,7 +40,6 @@ export async function graduate(
     // Where this is interrupted, the same command finds both names, and finishes.
     renameSync(state.ledgerPath, ledgerPathOf(target))
     renameSync(state.path, target)
-    rmSync(state.ledgerPath, { force: true })
     return { judgement, state, moved: { prompt: target, archive } }
   })
 }

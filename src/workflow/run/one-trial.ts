@@ -49,7 +49,7 @@ export async function runOneTrial(
     // A red of another service's is not known here.
     const isUnknown = error instanceof CallError && error.failure.reason === "NOT_ANNOUNCED"
     if (!isUnknown || reds.size === 0) throw error
-    return await attempt(world, workspace, asked, options, spending, hooks, new Map())
+    return attempt(world, workspace, asked, options, spending, hooks, new Map())
   }
 }
 
@@ -67,7 +67,11 @@ async function attempt(
   const files = workFiles(workspace, state)
   const session = sessionOptions(state, options, spending)
   const prepared = await prepareTrial(workspace, {
-    ...{ work: state.work, files, aim, snapshot, reds },
+    work: state.work,
+    files,
+    aim,
+    snapshot,
+    reds,
     protect: settings.protect,
     act: prompt === null ? null : announcedAct(settings.agent, prompt, session),
   })
@@ -76,7 +80,11 @@ async function attempt(
   const result = await runTrial(
     world,
     {
-      ...{ work: workOf(state, item), version, prepared, prompt: prompt ?? "", session },
+      work: workOf(state, item),
+      version,
+      prepared,
+      prompt: prompt ?? "",
+      session,
       environment: { ...inherited(world.environment), PWD: act, ...of },
       timeoutSeconds: options.timeoutSeconds ?? undefined,
     },

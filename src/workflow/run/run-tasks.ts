@@ -79,7 +79,10 @@ async function runTask(running: Running, task: Task): Promise<AttestedTrial> {
     world,
     workspace,
     {
-      ...{ state, snapshot, version: task.version, item: task.id },
+      state,
+      snapshot,
+      version: task.version,
+      item: task.id,
       aim: { checks: task.checks, guards, setup, needs, recovery: [] },
       prompt: taskPrompt(list, file, task),
     },

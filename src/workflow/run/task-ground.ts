@@ -30,7 +30,7 @@ export async function openTaskGround(
 ): Promise<TaskGround> {
   const { ground } = workspace
   if (ground.kind === "plain") return plainTasks(workspace, ground, state)
-  return await gitTasks(world, workspace, ground, state)
+  return gitTasks(world, workspace, ground, state)
 }
 
 function plainTasks(workspace: Workspace, ground: PlainGround, state: WorkState): TaskGround {

@@ -9,8 +9,8 @@ export const trialVariable = "WORK_TRIAL"
 const noTrial = "a".repeat(26)
 
 /**
- * What an act starts must not judge its own work. The service tells who asks by their processes; who
- * asks another service is told by the environment, which only honest acts leave as it is.
+ * What an act starts must not judge its own work. The service tells it by its processes; who
+ * asks another service is told by its environment, which only honest acts leave as it is.
  */
 export async function refuseWithinTrial({ client, within }: World): Promise<void> {
   if (within !== null) {

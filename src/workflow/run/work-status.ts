@@ -45,7 +45,11 @@ export function workStatus(state: WorkState): WorkStatus {
   const { life } = summary
   const { damages, differences, unattested } = verdictOn(state)
   return {
-    ...{ path, name, kind: work.kind, ledger: ledgerPath, ...life },
+    path,
+    name,
+    kind: work.kind,
+    ledger: ledgerPath,
+    ...life,
     ratio: `${life.success}:${life.failure}`,
     interval_95: wilsonInterval(life.success, life.failure),
     trials: summary.trials.length,

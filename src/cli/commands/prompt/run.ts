@@ -37,7 +37,7 @@ Exits with 0 if every trial has passed. Ctrl-C ends the trial that runs, and say
     const jobs = countOption("--jobs", values.jobs ?? "1")
     const options = readRunOptions(values)
     if (values.detach === true) {
-      return await runInBackground(context, ["prompt", "run"], values, path)
+      return runInBackground(context, ["prompt", "run"], values, path)
     }
     using told = untilTold(context)
     await using view = showProgress(context)

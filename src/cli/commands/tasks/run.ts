@@ -33,7 +33,7 @@ Exits with 0 if every task is done, otherwise with 1, and says what is missing.`
     const path = workPath(context, operands[0])
     const options = readRunOptions(values)
     if (values.detach === true) {
-      return await runInBackground(context, ["tasks", "run"], values, path)
+      return runInBackground(context, ["tasks", "run"], values, path)
     }
     using told = untilTold(context)
     await using view = showProgress(context)

@@ -41,7 +41,7 @@ export async function bringUpToDate(
   known: KnownLines = new Map(),
 ): Promise<WorkState> {
   const { path } = readWorkFile(given)
-  return await lockWork(path, async () => {
+  return lockWork(path, async () => {
     const read = readWorkFile(path)
     const before = readLedger(read.ledgerPath)
     const state = await restored(world, read, before, known)
@@ -120,6 +120,6 @@ function judged(
   return { ...read, ledgerText, verified, summary: summarize(verified), chain }
 }
 
-function contextOf({ publicKeys }: World, { name, work: { kind } }: ReadWork) {
-  return { name, kind, publicKeys: publicKeys() }
+function contextOf(world: World, { name, work: { kind } }: ReadWork) {
+  return { name, kind, publicKeys: world.publicKeys() }
 }

@@ -60,7 +60,12 @@ export async function prepareTrial(
   const act = await snapshot.place(places.act)
   const protect = protectedPaths(order, act.path)
   const planned: PlannedTrial = {
-    ...{ aim, places, tree: snapshot.tree, act: order.act, protect, reds },
+    aim,
+    places,
+    tree: snapshot.tree,
+    act: order.act,
+    protect,
+    reds,
     guards: {
       protect: await protectionOf(protect, act.path),
       surroundings: surroundingsOf(order.work, files.file, act.path),

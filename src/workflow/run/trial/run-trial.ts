@@ -51,9 +51,10 @@ const leaseMs = 15_000
 export async function runTrial(
   world: World,
   toRun: TrialToRun,
-  { tell, signal, afterAct, beforeEnd }: TrialHandling,
+  handling: TrialHandling,
 ): Promise<TrialResult> {
   const { client } = world
+  const { tell, signal } = handling
   const { work, version, prepared } = toRun
   const { definition } = prepared
   const begun = await client.call("trial.begin", {
@@ -67,8 +68,8 @@ export async function runTrial(
   tell({ kind: "trial", trial, sequence, item, steps: definition.steps.length })
   using _lease = keepLease(world, begun)
   const run = new RunningTrial(world, toRun, begun, tell, signal)
-  const { changes, written } = await run.steps(afterAct)
-  await beforeEnd(trial, written)
+  const { changes, written } = await run.steps(() => handling.afterAct())
+  await handling.beforeEnd(trial, written)
   const ended = await client.call("trial.end", { trial })
   const { predicate } = statementIn(ended.envelope)
   const costUsd = costOf(predicate.trial)

@@ -71,12 +71,12 @@ async function passInput(execution: RemoteExecution, text: string): Promise<void
 }
 
 function stepEnd(ended: Completed): StepEnd {
-  const { outcome, exit_code: exitCode = null } = ended
+  const { outcome, exit_code: exitCode } = ended
   return { exitCode: outcome === "exited" ? exitCode : null, text: endText(ended) }
 }
 
 function endText({ outcome, exit_code: exitCode, signal, cause }: Completed): string {
   if (outcome === "exited") return `exit ${exitCode}`
   if (outcome === "signaled") return `ended by ${signal}`
-  return cause == null ? outcome : `${outcome}: ${cause}`
+  return cause === null ? outcome : `${outcome}: ${cause}`
 }
