@@ -3,7 +3,7 @@ import type { AttestedTrial } from "../../../src/execution/trial/attestation.ts"
 import { damageText } from "../../../src/workflow/ledger/damage.ts"
 import { ledgerPathOf, lineOf, mergeLedger } from "../../../src/workflow/ledger/ledger-text.ts"
 import { type LedgerContext, verifyLedger } from "../../../src/workflow/ledger/verify-ledger.ts"
-import { newKey, SignedChain } from "../signed-trials.ts"
+import { newKey, SignedChain } from "../../support/signed-trials.ts"
 
 const chain = new SignedChain()
 chain.add({ ends: { "green-1": 1 } })

@@ -1,16 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { readPrompt } from "../../../src/workflow/documents/prompt.ts"
-import {
-  emptySummary,
-  type LedgerSummary,
-  summarize,
-} from "../../../src/workflow/ledger/summary.ts"
+import { emptySummary, type LedgerSummary } from "../../../src/workflow/ledger/summary.ts"
 import { adopt } from "../../../src/workflow/render/adopt.ts"
 import { differencesFrom, differenceText } from "../../../src/workflow/render/differences.ts"
 import { intervalText } from "../../../src/workflow/render/metrics-text.ts"
 import { render } from "../../../src/workflow/render/render.ts"
+import { SignedChain, type TrialOptions } from "../../support/signed-trials.ts"
 import { oldPromptFormA, oldPromptFormB, oldTaskList } from "../first-generation.ts"
-import { SignedChain, type TrialOptions } from "../signed-trials.ts"
 
 const front = "---\nname: T01\nchecks: [{run: make test, red: base}]\nrecovery: [a, b, c]\n---\n"
 

@@ -5,8 +5,8 @@ import type { OpenTrial } from "../../../src/workflow/ledger/verify-ledger.ts"
 import { accept } from "../../../src/workflow/render/accept.ts"
 import { differencesFrom, differenceText } from "../../../src/workflow/render/differences.ts"
 import { render } from "../../../src/workflow/render/render.ts"
+import { SignedChain, type TrialOptions } from "../../support/signed-trials.ts"
 import { oldTaskList } from "../first-generation.ts"
-import { SignedChain, type TrialOptions } from "../signed-trials.ts"
 
 const list = `# L
 
@@ -49,7 +49,7 @@ function rendered(text: string, summary: LedgerSummary): string {
 function below(text: string, id: string): string {
   const lines = text.split("\n")
   const head = lines.findIndex((line) => line.includes(id))
-  const after = lines.slice(head + 1).findIndex((line) => /^- /.test(line))
+  const after = lines.slice(head + 1).findIndex((line) => line.startsWith("- "))
   const block = lines.slice(head, after < 0 ? undefined : head + 1 + after)
   return block.filter((line) => /\[|_Verified:_/.test(line)).join("\n")
 }
@@ -170,6 +170,16 @@ describe("a list", () => {
     const kept = shown.split("\n").filter((line) => !/_Verified:_ ✅ trial 1,/.test(line))
     expect(kept.join("\n")).toBe(shows.replace("[ ]", "[x]"))
     expect(kept.length).toBe(shown.split("\n").length - 1)
+  })
+
+  test("keeps the line of each task below it, whatever stands around", () => {
+    const doubled = "- [ ] T1: a\n\n  _Verified:_ x\n_Verified:_ accepted by Ada: seen\n"
+    expect(rendered(doubled, summaryOf(doubled, [passed]))).toMatch(
+      /^- \[x\] T1: a\n {2}_Verified:_ ✅ [^\n]*\n\n_Verified:_ accepted by Ada: seen\n$/,
+    )
+    const nested = "1. [ ] T1. a\n  - [ ] T2 - b\n  _Verified:_ x\n"
+    const shown = rendered(nested, summaryOf(nested, [passed]))
+    expect(shown).toMatch(/^1\. \[x\] T1\. a\n {2}- \[ \] T2 - b\n {2}_Verified:_ ✅/)
   })
 
   test("puts no line into code that was never closed", () => {

@@ -112,7 +112,7 @@ export class SignedChain {
       const outcome = endOf(step, options)
       if (outcome === null) continue
       const reused = step.role === "red" && step.reuses !== undefined
-      const execution_id = reused ? (options.reusesRed ?? "") : executionId(announcement, step)
+      const execution_id = reused ? (options.reusesRed ?? "") : executionOf(announcement, step)
       const session = step.role === "act" ? sessionOf(options) : null
       const marker = step.role === "act" ? null : "seen"
       facts.set(step.id, { execution_id, reused, outcome, marker, session })
@@ -314,7 +314,7 @@ const plainReceipt = {
   survivors: [],
 }
 
-function executionId({ trial }: Announcement, { id }: TrialStep): string {
+function executionOf({ trial }: Announcement, { id }: TrialStep): string {
   return idFrom(`${trial} ${id}`)
 }
 
