@@ -175,7 +175,7 @@ describe("a list", () => {
   test("keeps the line of each task below it, whatever stands around", () => {
     const doubled = "- [ ] T1: a\n\n  _Verified:_ x\n_Verified:_ accepted by Ada: seen\n"
     expect(rendered(doubled, summaryOf(doubled, [passed]))).toMatch(
-      /^- \[x\] T1: a\n {2}_Verified:_ ✅ [^\n]*\n\n_Verified:_ accepted by Ada: seen\n$/,
+      /^- \[x\] T1: a\n\n {2}_Verified:_ ✅ [^\n]*\n_Verified:_ accepted by Ada: seen\n$/,
     )
     const nested = "1. [ ] T1. a\n  - [ ] T2 - b\n  _Verified:_ x\n"
     const shown = rendered(nested, summaryOf(nested, [passed]))
