@@ -215,7 +215,12 @@ export class SignedChain {
     const receipt = {
       ...plainReceipt,
       execution_id,
-      spec: { ...plainReceipt.spec, argv, cwd: step.cwd },
+      spec: {
+        ...plainReceipt.spec,
+        argv,
+        cwd: step.cwd,
+        ...(session === null ? {} : { agent: { agent: "claude" } }),
+      },
       outcome,
       ...(session === null ? {} : { agent: agentOf(session) }),
       trial: { id, step: step.id, role: step.role },
@@ -323,6 +328,6 @@ function idFrom(seed: string): string {
   return base32(createHash("sha256").update(seed).digest().subarray(0, 16)).padEnd(26, "a")
 }
 
-export function sha256(data: string | Uint8Array): string {
+function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex")
 }
