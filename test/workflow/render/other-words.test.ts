@@ -11,28 +11,40 @@ import { render } from "../../../src/workflow/render/render.ts"
 import { SignedChain } from "../../support/signed-trials.ts"
 
 /** Lines as people write them, and some that are hard to tell from ours. */
-const pieces = [
-  ..."# Roadmap|## 📊 TASK METRICS & HISTORY|## Metrics|### Task 4: d|**Status**: Done|---".split(
-    "|",
-  ),
-  ..."- [ ] **T1 – a**|- [x] T2: b|  - [X] T3 - c|* [ ] nested words|1. [ ] T5. e|- ✅ T6: f".split(
-    "|",
-  ),
-  ..."  Check: `make a`|  Verification: `pytest` passes|\tGoal: more|  ```sh|```|~~~|> quoted".split(
-    "|",
-  ),
-  ..."- **Success**: 9|- **Success Ratio**: 9:4|| a | b ||<!--|-->|<!-- a -->|text <!-- more".split(
-    "|",
-  ),
-  ..."  _Verified:_ ✅ trial 1|_Verified:_ accepted by Ada: seen|    <!-- cc-executor:end -->x".split(
-    "|",
-  ),
-  "    indented code",
-  "  ",
-  "",
-  "words  ",
-  "…",
-]
+const pieces = `# Roadmap
+## 📊 TASK METRICS & HISTORY
+## Metrics
+### Task 4: d
+**Status**: Done
+---
+- [ ] **T1 – a**
+- [x] T2: b
+  - [X] T3 - c
+* [ ] nested words
+1. [ ] T5. e
+- ✅ T6: f
+  Check: \`make a\`
+  Verification: \`pytest\` passes
+\tGoal: more
+  \`\`\`sh
+\`\`\`
+~~~
+> quoted
+- **Success**: 9
+- **Success Ratio**: 9:4
+| a | b |
+<!--
+-->
+<!-- a -->
+text <!-- more
+  _Verified:_ ✅ trial 1
+_Verified:_ accepted by Ada: seen
+    <!-- cc-executor:end -->x
+    indented code
+  ${""}
+
+words  ${""}
+…`.split("\n")
 const lineEnd = fc.constantFrom("\n", "\n", "\n", "\r\n")
 /** Mostly lines from above, and some of the signs that mean something in Markdown. */
 const signs = fc.string({ unit: fc.constantFrom(...Array.from(" \t-*[]x`~<!>_:|#T1.()\\")) })
