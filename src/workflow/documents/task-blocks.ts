@@ -1,5 +1,6 @@
 import type { MarkedLine } from "./prose.ts"
 import { columnsOf, slugOf, type TaskHead, taskHead } from "./task-head.ts"
+import { isVerifiedLine } from "./verified-line.ts"
 
 /** A task with the lines that are its own: what is nested in it has its own. */
 export type TaskBlock = {
@@ -17,6 +18,11 @@ export function blocksIn(lines: readonly MarkedLine[]): TaskBlock[] {
   const used = new Set<string>()
   let isAfterBlank = false
   for (const line of lines) {
+    if (isVerifiedLine(line)) {
+      // What follows one of ours belongs where it would without it.
+      stillOpen(open, line, isAfterBlank).at(-1)?.lines.push(line)
+      continue
+    }
     const head = line.kind === "prose" ? taskHead(line) : null
     open = head === null ? stillOpen(open, line, isAfterBlank) : outside(open, head.depth)
     isAfterBlank = line.kind === "prose" && line.text.trim() === ""

@@ -1,13 +1,14 @@
 import type { MarkedLine } from "./prose.ts"
-import type { Acceptance, Box, BoxMark, Task, VerifiedLine } from "./task.ts"
+import type { Acceptance, Box, BoxMark, Task } from "./task.ts"
 import type { TaskBlock } from "./task-blocks.ts"
 import { checksIn } from "./task-checks.ts"
+import { isVerifiedLine, verifiedLines } from "./verified-line.ts"
 import { versionOf } from "./version.ts"
 
 export function readTask(text: string, { head, id, parent, lines, before }: TaskBlock): Task {
   const verified = verifiedLines(lines)
   const says = verified.at(-1)?.says ?? "" // a file may have been merged from two
-  const own = lines.filter((line) => !isVerified(line))
+  const own = lines.filter((line) => !isVerifiedLine(line))
   const box = head.box ?? statusIn(own)
   const last = before.findLast(isPlaceBefore)
   return {
@@ -29,7 +30,7 @@ export function readTask(text: string, { head, id, parent, lines, before }: Task
 
 /** After the last of its words, but never within code that goes on. */
 function isPlaceBefore(line: MarkedLine): boolean {
-  return line.text.trim() !== "" && !line.isOpen && !isVerified(line)
+  return line.text.trim() !== "" && !line.isOpen
 }
 
 function indentation(line: MarkedLine, head: TaskBlock["head"]): number {
@@ -40,18 +41,6 @@ function indentation(line: MarkedLine, head: TaskBlock["head"]): number {
 function withoutMark(line: MarkedLine, box: Box | null): string {
   if (box === null || line.number !== box.line) return line.text
   return line.text.slice(0, box.start - line.start) + line.text.slice(box.end - line.start)
-}
-
-const verifiedForm = /^\s*_Verified:_[ \t]*(.*?)[ \t]*$/
-
-function isVerified({ kind, text }: MarkedLine): boolean {
-  return kind === "prose" && verifiedForm.test(text)
-}
-
-function verifiedLines(lines: readonly MarkedLine[]): VerifiedLine[] {
-  return lines.filter(isVerified).map(({ start, next, number, text }) => {
-    return { start, end: next, line: number, says: verifiedForm.exec(text)?.[1] ?? "" }
-  })
 }
 
 /** What the line below a task says of a tick that nothing attests. */

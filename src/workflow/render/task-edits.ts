@@ -40,20 +40,24 @@ const marks = {
   status: { open: "☐ Not started", "under-way": "◔ In progress", done: "✅ Verified" },
 } as const
 
+/** One line that says so, in its place; a file may have been merged from two that had it. */
 function lineEdits(text: string, task: Task, says: string | null): Edit[] {
   const { verified, indent, insertAt } = task
-  const last = verified.at(-1)
-  const superfluous = says === null ? verified : verified.slice(0, -1)
-  const removed = superfluous.map(({ start, end }): Edit => ({ start, end, text: "" }))
-  if (says === null || last?.says === says) return removed
-  const line = `${indent}_Verified:_ ${says}`
-  const end = lineEndOf(text)
-  if (last !== undefined) {
-    const hasEnd = text[last.end - 1] === "\n"
-    return [...removed, { start: last.start, end: last.end, text: hasEnd ? line + end : line }]
+  const [only, further] = verified
+  const removed = verified.map(({ start, end }): Edit => ({ start, end, text: "" }))
+  if (says === null) return removed
+  const lineEnd = lineEndOf(text)
+  const lineAt = (indentation: string) => `${indentation}_Verified:_ ${says}`
+  if (only !== undefined && further === undefined) {
+    if (only.says === says) return []
+    // Moved further in, it might be below another task.
+    const line = lineAt(/^[ \t]*/.exec(text.slice(only.start, only.end))?.[0] ?? "")
+    const hasEnd = text[only.end - 1] === "\n"
+    return [{ start: only.start, end: only.end, text: hasEnd ? line + lineEnd : line }]
   }
   const isAtEnd = insertAt === text.length && !text.endsWith("\n")
-  return [{ start: insertAt, end: insertAt, text: isAtEnd ? end + line : line + end }]
+  const added = isAtEnd ? lineEnd + lineAt(indent) : lineAt(indent) + lineEnd
+  return [{ start: insertAt, end: insertAt, text: added }, ...removed]
 }
 
 /** How many tasks are in which state. */

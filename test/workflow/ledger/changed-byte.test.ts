@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { type KnownLines, verifyLedger } from "../../../src/workflow/ledger/verify-ledger.ts"
-import { SignedChain } from "../signed-trials.ts"
+import { SignedChain } from "../../support/signed-trials.ts"
 
 const chain = new SignedChain()
 chain.addAll(3)

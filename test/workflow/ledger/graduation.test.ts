@@ -7,7 +7,7 @@ import { judgeGraduation } from "../../../src/workflow/ledger/graduation.ts"
 import { type LedgerSummary, summarize } from "../../../src/workflow/ledger/summary.ts"
 import { verifyLedger } from "../../../src/workflow/ledger/verify-ledger.ts"
 import { wilsonInterval } from "../../../src/workflow/ledger/wilson.ts"
-import { SignedChain, type TrialOptions } from "../signed-trials.ts"
+import { SignedChain, type TrialOptions } from "../../support/signed-trials.ts"
 
 const recovery = ["a", "b", "c"]
 
