@@ -27,7 +27,7 @@ const codes = {
   OUTCOME_UNKNOWN: { rpc: -32017, http: 504 },
   GIT_REFUSED: { rpc: -32018, http: 409 },
   TRIAL_NOT_FOUND: { rpc: -32019, http: 404 },
-  NOT_ANNOUNCED: { rpc: -32020, http: 409 },
+  NOT_ANNOUNCED: { rpc: -32021, http: 409 },
 } as const
 
 function isReason(name: string): name is keyof typeof codes {

@@ -37,7 +37,7 @@ const table: Record<Reason, number> = {
   OUTCOME_UNKNOWN: -32017,
   GIT_REFUSED: -32018,
   TRIAL_NOT_FOUND: -32019,
-  NOT_ANNOUNCED: -32020,
+  NOT_ANNOUNCED: -32021,
 }
 
 describe("an error's code", () => {
