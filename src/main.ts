@@ -43,6 +43,10 @@ async function main(argv: readonly string[]): Promise<number> {
     const { runAgentHost } = await import("./agent/host/run-agent-host.ts")
     return runAgentHost()
   }
+  if (argv[0] === "__worktree") {
+    const { runWorktreeHelper } = await import("./worktree/run-worktree-helper.ts")
+    return runWorktreeHelper(argv.slice(1))
+  }
   if (argv[0] === "__upgrade-check") {
     const { answerUpgradeCheck } = await import("./service/keeper/serve/upgrade-check.ts")
     return answerUpgradeCheck(version())

@@ -115,7 +115,19 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     why: "an agent's own files, in its user's home",
     files: {
       "src/agent/claude/claude-agent.ts": "existsSync readdirSync",
-      "src/agent/claude/live-sessions.ts": "readdirSync realpathSync",
+      "src/agent/claude/live-sessions.ts": "readdirSync realpathSync statSync",
+    },
+  },
+  {
+    why: "git's worktrees, by a process of the user that sessions run as",
+    files: {
+      "src/worktree/changes.ts": "copyFileSync existsSync rmSync",
+      "src/worktree/checkout.ts": "existsSync statSync",
+      "src/worktree/make-worktree.ts": "existsSync lstatSync mkdirSync realpathSync writeFileSync",
+      "src/worktree/remove-worktree.ts": "existsSync rmSync rmdirSync",
+      "src/worktree/run-worktree-helper.ts": "Bun.write", // its answer
+      "src/worktree/take-worktree.ts": "existsSync lstatSync",
+      "src/worktree/tree-state.ts": "existsSync",
     },
   },
   {

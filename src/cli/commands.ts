@@ -64,6 +64,18 @@ const table = {
       summary: "change a session's model or permission mode",
       load: async () => (await import("./commands/agent/configure.ts")).agentConfigureCommand,
     },
+    "agent changes": {
+      summary: "show what has changed in the worktree of a session",
+      load: async () => (await import("./commands/agent/changes.ts")).agentChangesCommand,
+    },
+    "agent take": {
+      summary: "take what has changed in the worktree of a session",
+      load: async () => (await import("./commands/agent/take.ts")).agentTakeCommand,
+    },
+    "agent drop": {
+      summary: "remove the worktree of a session",
+      load: async () => (await import("./commands/agent/drop.ts")).agentDropCommand,
+    },
     "agent end": {
       summary: "end a session when its turn has ended",
       load: async () => (await import("./commands/agent/end.ts")).agentEndCommand,

@@ -17,6 +17,8 @@ export interface Context {
   readonly env: Environment
   readonly home: string
   readonly cwd: string
+  /** The options of this command that say which service is meant, as they were typed. */
+  readonly serviceOptions: readonly string[]
   readonly build: Build
   /** How to start this very program again. */
   readonly self: readonly string[]
@@ -83,6 +85,8 @@ export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGWINCH" | "SIGCONT
 
 export interface Signals {
   on(signal: SignalName, run: () => void): Disposable
+  /** As Ctrl-Z does: comes back when the shell continues this program. */
+  suspend(): void
 }
 
 /** Whoever read our output has gone, as `head` does: there is nothing left to say, and no error. */

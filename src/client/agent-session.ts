@@ -63,6 +63,11 @@ export class AgentSession implements AsyncDisposable {
     return this.#call("agent.status", { execution_id: this.id })
   }
 
+  /** What has changed in its worktree. */
+  changes(): Promise<ResultOf<"agent.changes">> {
+    return this.#call("agent.changes", { execution_id: this.id })
+  }
+
   detach(): Promise<void> {
     return this.execution.detach()
   }

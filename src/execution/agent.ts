@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { RecordedRules } from "./approval-rule.ts"
 import { ExecutionId } from "./id.ts"
+import { Worktree } from "./worktree.ts"
 
 /** What is known of an agent's session: journaled with its execution, and told to clients. */
 
@@ -166,6 +167,7 @@ export const AgentSpec = z.object({
   envFile: z.string().nullable(),
   approval: RecordedRules.optional().describe("its own rules, beside those of the service"),
   restartOf: ExecutionId.optional().describe("the execution that this one goes on with"),
+  worktree: Worktree.optional().describe("the git worktree that was made for it"),
   restarts: z.int().optional().describe("how many in a row without a turn that ended"),
 })
 export type AgentSpec = z.infer<typeof AgentSpec>

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { AgentName, AgentStatus, Question } from "../execution/agent.ts"
 import { ApprovalRules } from "../execution/approval-rule.ts"
+import { Worktree, WorktreeName } from "../execution/worktree.ts"
 import {
   ExecuteParams,
   Labels,
@@ -11,6 +12,7 @@ import {
 } from "./execute.ts"
 import { executionId } from "./execution-reference.ts"
 import { restartLinks } from "./restart-links.ts"
+import { worktreeMethods } from "./worktree.ts"
 
 const turnId = z
   .string()
@@ -51,6 +53,7 @@ export const AgentOptions = z.object({
   approval: ApprovalRules.optional().describe("rules beside those of the service, judged after"),
   resume: withoutNul.min(1).max(64).optional().describe("a session's id, or an execution's"),
   fork: z.boolean().default(false).describe("with `resume`: as a new session, the old one stays"),
+  worktree: WorktreeName.optional().describe("in a git worktree of its own, made under this name"),
   max_turns: z.int().positive().optional().describe("answers of the model"),
   max_cost_usd: z.number().positive().optional(),
   max_tokens: z.int().positive().optional().describe("of all kinds together"),
@@ -76,6 +79,10 @@ export const AgentStartParams = AgentOptions.extend({
   z.refine((params) => params.resume !== undefined || (!params.fork && !params.take_over), {
     message: "`fork` and `take_over` need `resume`",
     path: ["resume"],
+  }),
+  z.refine(({ resume, worktree }) => resume === undefined || worktree === undefined, {
+    message: "a session that is gone on with stays where it is: leave out `worktree`",
+    path: ["worktree"],
   }),
   trialStepRule,
 )
@@ -127,7 +134,8 @@ export const agentMethods = {
       session_id: z.string(),
       turn_id: z.string().optional().describe("of the prompt"),
       repeated: z.boolean().optional(),
-      note: z.string().optional().describe("what this session will not be able to do"),
+      note: z.string().optional().describe("what somebody who starts it should know"),
+      worktree: Worktree.optional(),
     }),
   },
   "agent.send": { params: AgentSendParams, result: z.object({ turn_id: z.string() }) },
@@ -137,7 +145,11 @@ export const agentMethods = {
   "agent.configure": { params: AgentConfigureParams, result: nothing },
   "agent.status": {
     params: oneExecution,
-    result: AgentStatus.extend({ execution_id: z.string(), ...restartLinks }),
+    result: AgentStatus.extend({
+      execution_id: z.string(),
+      worktree: Worktree.optional(),
+      ...restartLinks,
+    }),
   },
   "agent.inbox": {
     params: z.object({ labels: Labels.optional() }).prefault({}),
@@ -146,4 +158,5 @@ export const agentMethods = {
       interrupted: z.array(InterruptedSession).default([]),
     }),
   },
+  ...worktreeMethods,
 } as const

@@ -11,6 +11,7 @@ import {
 import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
 import { exitOf, type Outcome, StateKind, StopCause } from "../execution/state.ts"
 import { TrialPart } from "../execution/trial/announcement.ts"
+import { Worktree } from "../execution/worktree.ts"
 import { LimitHolders, limitHolders } from "./limit-holders.ts"
 import { restartLinks, restartLinksOf } from "./restart-links.ts"
 
@@ -75,6 +76,7 @@ export const ExecutionView = z.object({
   stopped: z.array(StoppedProcess),
   killed_after_exit: z.array(StoppedProcess),
   survivors: z.array(Survivor),
+  worktree: Worktree.optional().describe("the git worktree that an agent's session has to itself"),
   agent: AgentSummary.nullish().describe("of an agent's session; absent for a command"),
   trial: TrialPart.optional().describe("the step of a trial that it is"),
   ...restartLinks,
@@ -124,6 +126,7 @@ export function viewOf(record: ExecutionRecord): ExecutionView {
     killed_after_exit: record.killedAfterExit,
     survivors: record.survivors,
     ...(record.agent ? { agent: summaryOf(record.agent) } : {}),
+    ...(spec.agent?.worktree === undefined ? {} : { worktree: spec.agent.worktree }),
     ...(record.trial === undefined ? {} : { trial: record.trial }),
     ...restartLinksOf(record),
   }

@@ -61,8 +61,13 @@ export const keeperMethods = {
         .object({ executionId: ExecutionId, work: UnfinishedWork })
         .optional()
         .describe("a session that ended with the service before this one"),
+      worktreeOf: ExecutionId.optional().describe("whose worktree it goes on in"),
     }),
-    result: z.object({ record: ExecutionRecord, repeated: z.boolean() }),
+    result: z.object({
+      record: ExecutionRecord,
+      repeated: z.boolean(),
+      note: z.string().optional(),
+    }),
   },
   /** Goes on with a session that ended with the service; answers what became of it. */
   restart: {
@@ -96,6 +101,19 @@ export const keeperMethods = {
   order: {
     params: z.object({ origin: Origin, executionId: ExecutionId, order: z.custom<ClientOrder>() }),
     result: z.object({}),
+  },
+  /** About the worktree of a session, which may have ended. */
+  worktree: {
+    params: z.object({
+      origin: Origin,
+      executionId: ExecutionId,
+      ask: z.discriminatedUnion("do", [
+        z.object({ do: z.literal("changes") }),
+        z.object({ do: z.literal("take") }),
+        z.object({ do: z.literal("drop"), force: z.boolean() }),
+      ]),
+    }),
+    result: z.object({ done: z.unknown() }),
   },
   resize: {
     params: z.object({ executionId: ExecutionId, size: TerminalSize }),

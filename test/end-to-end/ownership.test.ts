@@ -61,6 +61,9 @@ function requestsAbout(execution_id: string): [MethodName, object][] {
     ["agent.end", { execution_id }],
     ["agent.configure", { execution_id, model: "x" }],
     ["agent.status", { execution_id }],
+    ["agent.changes", { execution_id }],
+    ["agent.take", { execution_id }],
+    ["agent.drop", { execution_id, force: true }],
   ]
 }
 
@@ -81,6 +84,9 @@ function pathsAbout(id: string): [string, string, object?][] {
     ["POST", `/agents/${id}/interrupt`, {}],
     ["POST", `/agents/${id}/end`, {}],
     ["POST", `/agents/${id}/configure`, { model: "x" }],
+    ["GET", `/agents/${id}/changes`],
+    ["POST", `/agents/${id}/take`, {}],
+    ["POST", `/agents/${id}/drop`, {}],
     ["GET", `/agents/${id}/events`],
   ]
 }

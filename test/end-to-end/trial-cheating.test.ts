@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { describeAContainment } from "../support/each-containment.ts"
 import { fixture } from "../support/independent-run.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { sharedService } from "../support/shared-service.ts"
@@ -12,10 +13,6 @@ async function openSession(name?: string, scope = "execute,control,read,attest")
   if (name === undefined) return RawSession.open(await service().url())
   const token = await makeToken(service().stateDir, { name, scope })
   return RawSession.open(await service().url(), bearing(token))
-}
-
-function unixUrl(): string {
-  return `ws+unix://${service().stateDir}/gateway.sock:/ws/mcp`
 }
 
 describe("a step is not started", () => {
@@ -129,7 +126,10 @@ describe("it proves nothing", () => {
   })
 })
 
-describe("whatever a trial starts", () => {
+describeAContainment("whatever a trial starts", (containment) => {
+  const contained = sharedService({ flags: { containment } })
+  const openRunner = async () => RawSession.open(await contained().url())
+  const unixUrl = () => `ws+unix://${contained().stateDir}/gateway.sock:/ws/mcp`
   const asks = fixture("ask-for-trial.ts")
 
   /** What an act hears that runs these words. */
@@ -149,7 +149,7 @@ describe("whatever a trial starts", () => {
   }
 
   const forbidden = '"scope":"attest"'
-  const socket = () => `${service().stateDir}/gateway.sock`
+  const socket = () => `${contained().stateDir}/gateway.sock`
 
   test("announces nothing over the unix socket, while its runner goes on there", async () => {
     using runner = await RawSession.open(unixUrl())
@@ -163,10 +163,10 @@ describe("whatever a trial starts", () => {
   })
 
   test("announces nothing over loopback, by WebSocket or HTTP", async () => {
-    using runner = await openSession()
-    const url = await service().url()
+    using runner = await openRunner()
+    const url = await contained().url()
     expect(await heardBy([...asks, url, "PATH"], runner)).toContain(forbidden)
-    const http = await service().url("")
+    const http = await contained().url("")
     expect(await heardBy([...asks, http, "PATH"], runner)).toContain(forbidden)
   })
 
@@ -186,7 +186,7 @@ describe("whatever a trial starts", () => {
   })
 
   test("ends and renews nothing, and starts no step", async () => {
-    using runner = await openSession()
+    using runner = await openRunner()
     using ground = new TrialGround()
     const { directory: cwd, work } = ground
     const stays = [...asks, unixUrl(), work.path, "stay"]

@@ -74,8 +74,9 @@ describe("the methods", () => {
   test("are those of the protocol", () => {
     expect(Object.keys(methods).toSorted()).toEqual(
       [
-        ["ack", "agent.answer", "agent.configure", "agent.end", "agent.inbox"],
-        ["agent.interrupt", "agent.send", "agent.start", "agent.status"],
+        ["ack", "agent.answer", "agent.changes", "agent.configure", "agent.drop"],
+        ["agent.end", "agent.inbox"],
+        ["agent.interrupt", "agent.send", "agent.start", "agent.status", "agent.take"],
         ["attach", "control", "detach", "execute", "input", "list"],
         ["receipt", "remove", "resize", "status", "transcript.read", "transcript.verify"],
         ["trial.begin", "trial.end", "trial.list", "trial.renew", "trial.status", "watch"],

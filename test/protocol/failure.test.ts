@@ -35,8 +35,9 @@ const table: Record<Reason, number> = {
   ALREADY_ANSWERED: -32015,
   SESSION_BUSY: -32016,
   OUTCOME_UNKNOWN: -32017,
-  TRIAL_NOT_FOUND: -32018,
-  NOT_ANNOUNCED: -32019,
+  GIT_REFUSED: -32018,
+  TRIAL_NOT_FOUND: -32019,
+  NOT_ANNOUNCED: -32021,
 }
 
 describe("an error's code", () => {

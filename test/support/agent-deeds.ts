@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import type { Deed, Target } from "./deeds.ts"
 import type { RawSession } from "./raw-session.ts"
+import { Repository } from "./repository.ts"
 import { until } from "./until.ts"
 
 /** A program called `claude` that ends its turns at once: its words do not matter here. */
@@ -45,7 +46,32 @@ async function recordOf(owner: RawSession, execution_id: string): Promise<string
   return chunks.map(({ data }) => data).join("")
 }
 
+const repositories: Repository[] = []
+process.on("exit", () => {
+  for (const repository of repositories) repository[Symbol.dispose]()
+})
+
+/** What removes the worktree of a session that has ended. */
+const removesWorktree: Deed = {
+  async stage(owner, word) {
+    const repository = Repository.withCommit()
+    repositories.push(repository)
+    const asked = { cwd: repository.path, worktree: "deed" }
+    const { execution_id: id } = await owner.call("agent.start", asked)
+    await owner.call("control", { execution_id: id, type: "CANCEL" })
+    await until("it has ended", async () => {
+      return (await owner.call("status", { execution_id: id })).state === "ended"
+    })
+    return { id, word }
+  },
+  async isDone(owner, { id }) {
+    return !(await owner.call("agent.changes", { execution_id: id })).exists
+  },
+}
+
 export const agentDeeds = {
+  removesWorktree,
+  comparesWorktree: { ...removesWorktree, isDone: null },
   shows: { stage: (owner, word) => session(owner, word, "say"), isDone: null },
   sends: deed("say", async (owner, { id, word }) => {
     return (await recordOf(owner, id)).includes(`"text":"${word}"`)

@@ -53,6 +53,9 @@ export function answerTo(
     case "agent.configure":
     case "agent.status":
     case "agent.inbox":
+    case "agent.changes":
+    case "agent.take":
+    case "agent.drop":
     case "receipt":
     case "transcript.read":
     case "transcript.verify":

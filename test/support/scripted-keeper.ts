@@ -1,11 +1,15 @@
 import { heldByNothing } from "../../src/execution/spec.ts"
 import { fail } from "../../src/lib/result.ts"
 import { SessionRestarts } from "../../src/service/keeper/agents/session-restarts.ts"
+import { Worktrees } from "../../src/service/keeper/agents/worktrees.ts"
+import type { AuditedKeeper } from "../../src/service/keeper/audit/audited-keeper.ts"
 import type { Keeper } from "../../src/service/keeper/keeper.ts"
 import type { KeeperPorts, KeeperSettings } from "../../src/service/keeper/keeper-ports.ts"
 import type { Clock } from "../../src/service/keeper/ports.ts"
+import { Planner } from "../../src/service/keeper/starting/planner.ts"
 import { MemoryJournal } from "./memory-journal.ts"
 import { MemoryTranscripts } from "./memory-transcripts.ts"
+import { NotedAudit } from "./noted.ts"
 import { sampleId } from "./sample-record.ts"
 
 export const keeperSettings: KeeperSettings = {
@@ -85,6 +89,21 @@ export function keeperPorts(clock: Clock): KeeperPorts {
   }
 }
 
+/** What is done for sessions besides running them, where there is no git. */
+export function scriptedSessions(
+  keeper: Keeper,
+  audited: AuditedKeeper,
+  ports: KeeperPorts,
+): { restarts: SessionRestarts; worktrees: Worktrees } {
+  const audit = new NotedAudit()
+  const { store } = ports
+  const restarts = new SessionRestarts(keeper, { ...ports, audit })
+  const planner = new Planner(keeperSettings.plan, ports)
+  const runHelper = async () => fail("there is no git here")
+  const worktrees = new Worktrees({ keeper, audited, store, keys: ports, planner, runHelper })
+  return { restarts, worktrees }
+}
+
 function thereIsRoom(write: () => void): boolean {
   write()
   return true
@@ -94,14 +113,4 @@ export const noTrials = {
   begin: () => Promise.reject(new Error("no trial is begun here")),
   renew: () => Promise.reject(new Error("no trial is renewed here")),
   end: () => Promise.reject(new Error("no trial is ended here")),
-}
-
-export function noRestarts(keeper: Keeper): SessionRestarts {
-  return new SessionRestarts(keeper, {
-    store: new MemoryJournal(),
-    audit: { note: () => undefined },
-    redaction: null,
-    withReserve: () => true,
-    changed: () => undefined,
-  })
 }

@@ -1,13 +1,13 @@
+import type { AgentSession } from "../../client/agent-session.ts"
 import type { Client } from "../../client/connect.ts"
 import { shortId } from "../../execution/id.ts"
-import { delay } from "../../lib/delay.ts"
 import type { SessionEvent } from "../../protocol/agent-event.ts"
+import { nextCommand } from "../connect/next-command.ts"
 import type { Context } from "../context.ts"
 import { untilTold } from "../terminal/interrupts.ts"
 import { messageWriter } from "../terminal/message-writer.ts"
-
-/** How often it is asked whether a session goes on again. */
-const lookMs = 250
+import { endOfWorktree } from "./changes-text.ts"
+import { successorOf } from "./successor.ts"
 
 const exitCodes = { success: 0, failure: 1, left: 130 } as const
 
@@ -31,12 +31,14 @@ export async function followSession(
     const exitCode = await tell(context, id, notice.event, isJson)
     if (exitCode === null) continue
     await session.end()
+    await tellChanges(context, session)
     return exitCode
   }
   if (told.signal.aborted) {
+    const status = nextCommand(context, "agent status", shortId(id))
+    const end = nextCommand(context, "agent end", shortId(id))
     await context.stderr.write(
-      `The session goes on. Come back with \`cc-executor agent status ${shortId(id)}\`, ` +
-        `end it with \`cc-executor agent end ${shortId(id)}\`.\n`,
+      `The session goes on. Come back with \`${status}\`, end it with \`${end}\`.\n`,
     )
     return exitCodes.left
   }
@@ -50,19 +52,14 @@ export async function followSession(
   return exitCodes.failure
 }
 
-/** The execution that goes on with a session after a crash of the service; null for none. */
-async function successorOf(
-  client: Client,
-  execution_id: string,
-  signal: AbortSignal,
-): Promise<string | null> {
-  while (!signal.aborted) {
-    const { restarted_as, restarts_at } = await client.call("agent.status", { execution_id })
-    if (restarted_as !== undefined) return restarted_as
-    if (restarts_at === undefined) return null
-    await delay(lookMs, signal)
-  }
-  return null
+/** What came of it, where it had a worktree to itself. */
+async function tellChanges(
+  { stderr }: Pick<Context, "stderr">,
+  session: AgentSession,
+): Promise<void> {
+  const { worktree } = await session.status()
+  if (worktree === undefined) return
+  await stderr.write(`${endOfWorktree(session.id, await session.changes())}\n`)
 }
 
 /** Answers the exit code when the turn has ended. */
@@ -76,9 +73,10 @@ async function tell(
     case "question": {
       if (said.decided_by !== undefined) return null
       const what = said.tool === null ? "asks something" : `wants to use ${said.tool}`
-      const answer = `cc-executor agent answer ${shortId(id)} ${said.question_id} allow`
+      const words = [shortId(id), said.question_id, "allow"]
+      const answer = nextCommand(context, "agent answer", ...words)
       await context.stderr.write(
-        `It ${what}. See \`cc-executor inbox\`; \`${answer}\` allows it.\n`,
+        `It ${what}. See \`${nextCommand(context, "inbox")}\`; \`${answer}\` allows it.\n`,
       )
       return null
     }

@@ -17,6 +17,9 @@ export const claudeOptions = {
   }),
   fork: flag("with --resume: in a copy, so that the session stays as it is"),
   "take-over": flag("with --resume: end the execution that has the session first"),
+  worktree: option("NAME", "in a git worktree of its own, on the branch cc-executor/NAME", {
+    short: "w",
+  }),
   model: option("MODEL", "which model to use", { short: "m" }),
   "permission-mode": option("MODE", "what it may do without asking", {
     choices: PermissionMode.options,
@@ -62,6 +65,7 @@ export function startRequest(
   }
   if (prompt !== null) request.prompt = prompt
   if (values.resume !== undefined) request.resume = values.resume
+  if (values.worktree !== undefined) request.worktree = values.worktree
   if (values.model !== undefined) request.model = values.model
   const mode = PermissionMode.options.find((known) => known === values["permission-mode"])
   if (mode !== undefined) request.permission_mode = mode

@@ -1,3 +1,4 @@
+import { CallError } from "../../client/client-error.ts"
 import { onOneLine } from "../../lib/harmless-text.ts"
 import { followSession } from "../agents/follow-session.ts"
 import { readInput } from "../agents/read-input.ts"
@@ -5,9 +6,10 @@ import { claudeOptions, startRequest } from "../agents/start-request.ts"
 import { canView } from "../agents/view/can-view.ts"
 import { NoticeOutput } from "../agents/view/notice-output.ts"
 import { command } from "../command.ts"
+import { nextCommand } from "../connect/next-command.ts"
 import { reach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
-import { UsageFailure } from "../failure.ts"
+import { asSentence, CommandFailure, UsageFailure } from "../failure.ts"
 
 export const claudeCommand = command({
   usage: ["claude [OPTIONS] [PROMPT…]", "claude [OPTIONS] < PROMPT"],
@@ -35,7 +37,9 @@ succeeded. With -d it prints the id and returns; \`agent attach\` comes back to 
     await using reached = await reach({ ...context, stderr }, values, "always")
     const { client } = reached
     const request = startRequest(context, values, prompt, reached.address.kind === "local")
-    const started = await client.call("agent.start", request)
+    const started = await client.call("agent.start", request).catch((error: unknown) => {
+      throw request.env?.["PATH"] === undefined ? withOwnPath(context, error) : error
+    })
     if (started.note !== undefined) await context.stderr.write(`${onOneLine(started.note)}\n`)
     if (values.detach === true) {
       await context.stdout.write(`${onOneLine(started.execution_id)}\n`)
@@ -49,6 +53,15 @@ succeeded. With -d it prints the id and returns; \`agent attach\` comes back to 
     return await followSession(context, client, started.execution_id, { isJson })
   },
 })
+
+/** The service may have been started where the agent was not on the PATH yet. */
+function withOwnPath(context: Context, error: unknown): unknown {
+  if (!(error instanceof CallError)) return error
+  const { reason, message, details } = error.failure
+  if (reason !== "SPAWN_FAILED" || details?.["errno"] !== "ENOENT") return error
+  const again = nextCommand(context, "claude", "-e PATH …")
+  return new CommandFailure(`${asSentence(onOneLine(message))} To use this shell's PATH: ${again}`)
+}
 
 /** The words that were given, or else what is piped in; null for neither. */
 async function promptOf(context: Context, words: readonly string[]): Promise<string | null> {

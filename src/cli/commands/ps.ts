@@ -2,6 +2,7 @@ import type { Client } from "../../client/connect.ts"
 import { liveStates, StateKind } from "../../execution/state.ts"
 import { onOneLine } from "../../lib/harmless-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
+import { NoticeOutput } from "../agents/view/notice-output.ts"
 import { type Arguments, flag, option, readPairs, repeatable } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
@@ -13,6 +14,7 @@ import { watchAsLines, watchAsTable } from "../executions/watch-executions.ts"
 import { UsageFailure } from "../failure.ts"
 import { isLively } from "../terminal/colours.ts"
 import { detachSequence } from "../terminal/detach-keys.ts"
+import type { EndingSignal } from "../terminal/interrupts.ts"
 import { asLines, type Text } from "../terminal/terminal-text.ts"
 import { countOption } from "../time.ts"
 import { attach } from "./attach.ts"
@@ -40,9 +42,9 @@ AGE is the time since the request, TIME the running time without pauses, OUTPUT 
 output. EXIT is the exit code, or what ended the execution instead.
 
 In the interactive list, arrows or j and k select; Enter attaches, and detaching (Ctrl-] Ctrl-], or
-Ctrl-C without a terminal) comes back to the list; l shows the last lines of its output; c cancels,
-after a question; p pauses and resumes; / filters by id, name, label, state or command; a adds those
-that have ended; q quits. \`cc-executor top\` is the same.`,
+Ctrl-C without a terminal, or Ctrl-D from an agent's session) comes back to the list; l shows the
+last lines of its output; c cancels, after a question; p pauses and resumes; / filters by id, name,
+label, state or command; a adds those that have ended; q quits. \`cc-executor top\` is the same.`,
   options,
   examples: {
     "what is running now": "cc-executor ps",
@@ -85,9 +87,17 @@ function checkInteractive({ stdin, stdout, env }: Context, { json, quiet }: PsVa
 
 /** On a connection of its own, which ends with it: nothing of it is left to the list. */
 function attachTo(values: PsValues) {
-  return async (context: Context, id: string) => {
-    await using reached = await reach(context, values, "never")
-    await attach(context, reached.client, id, { detachKeys: detachSequence() })
+  return async (context: Context, id: string, earlier: readonly EndingSignal[]) => {
+    const stderr = new NoticeOutput(context.stderr)
+    await using reached = await reach({ ...context, stderr }, values, "never")
+    const { client } = reached
+    const view = await client.call("status", { execution_id: id })
+    if (view.agent) {
+      const { viewAttached } = await import("../agents/view/open-view.ts")
+      await viewAttached(context, stderr, client, view)
+      return
+    }
+    await attach(context, client, id, { detachKeys: detachSequence(), earlier })
   }
 }
 

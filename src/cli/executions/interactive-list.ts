@@ -1,8 +1,11 @@
 import { CallError } from "../../client/client-error.ts"
 import type { Client } from "../../client/connect.ts"
 import { shortId } from "../../execution/id.ts"
+import { nameOf } from "../../execution/name.ts"
 import { liveStates } from "../../execution/state.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
+import { nextCommand } from "../connect/next-command.ts"
 import type { Context, RawMode } from "../context.ts"
 import { describeError } from "../failure.ts"
 import { pastOutput } from "../logs/log-chunk.ts"
@@ -13,6 +16,7 @@ import { SharedInput } from "../terminal/shared-input.ts"
 import { TerminalModes } from "../terminal/terminal-modes.ts"
 import { enterScreen, leaveScreen, wholeScreen } from "../terminal/terminal-text.ts"
 import { controlledText } from "./controlled-text.ts"
+import { commandText } from "./execution-text.ts"
 import type { ListFilter } from "./list-executions.ts"
 import { emptyScreen, type ListAction, press, screenLines, withViews } from "./list-screen.ts"
 import { WatchedRows } from "./watched-rows.ts"
@@ -28,7 +32,12 @@ const signalExitCodes: Readonly<Record<EndingSignal, number>> = {
 }
 
 /** Follows an execution on the terminal until it ends or is left. */
-type Attach = (context: Context, id: string) => Promise<unknown>
+type Attach = (
+  context: Context,
+  id: string,
+  /** Signals that came before there was anything to follow. */
+  earlier: readonly EndingSignal[],
+) => Promise<unknown>
 
 /** A list to move in, that stays up to date; answers the exit code. */
 export async function interactiveList(
@@ -54,6 +63,7 @@ class InteractiveList implements Disposable {
   #screen
   /** Null while something else is on the terminal. */
   #rawMode: RawMode | null = null
+  #whileCovered: EndingSignal[] = []
   #exitCode = 0
 
   constructor(
@@ -133,9 +143,18 @@ class InteractiveList implements Disposable {
           ? { ...this.#filter, states: null, limit: Math.min(mostWithEnded, this.#filter.limit) }
           : { ...this.#filter, states: liveStates }
         return
+      case "suspend":
+        return this.#suspend()
       case "quit":
       case "none":
     }
+  }
+
+  /** In raw mode Ctrl-Z is a key like any other, and stops nobody. */
+  async #suspend(): Promise<void> {
+    await this.#cover()
+    this.#context.signals.suspend()
+    await this.#uncover()
   }
 
   /** Nobody waits for it: a cancel may take its time. */
@@ -150,13 +169,27 @@ class InteractiveList implements Disposable {
     })
   }
 
-  async #showAttached({ execution_id }: ExecutionView): Promise<boolean> {
-    await this.#attach({ ...this.#context, stdin: this.#input }, execution_id)
+  async #showAttached(view: ExecutionView): Promise<boolean> {
+    const { execution_id } = view
+    if (view.state !== "ended") await this.#context.stderr.write(`${attachedText(view)}\n`)
+    await this.#attach({ ...this.#context, stdin: this.#input }, execution_id, this.#whileCovered)
     const { state } = await this.#client.call("status", { execution_id })
     return state === "ended"
   }
 
   async #showLogs(view: ExecutionView): Promise<boolean> {
+    if (view.agent) await this.#showConversation(view)
+    else await this.#showOutput(view)
+    return true
+  }
+
+  async #showConversation(view: ExecutionView): Promise<void> {
+    const { printConversation } = await import("../agents/print-conversation.ts")
+    const options = { tail: shownLogLines, until: this.#over.signal }
+    await printConversation(this.#context, this.#client, view, options)
+  }
+
+  async #showOutput(view: ExecutionView): Promise<void> {
     const { stdout, stderr } = this.#context
     const modes = new TerminalModes()
     const printer = new LogPrinter(this.#context, { stream: null, since: null, timestamps: false })
@@ -166,14 +199,14 @@ class InteractiveList implements Disposable {
     }
     await stdout.writeBytes(Buffer.from(modes.leave()))
     if (view.lines.stdout + view.lines.stderr > shownLogLines) {
-      const all = `cc-executor logs ${shortId(view.execution_id)}`
+      const all = nextCommand(this.#context, "logs", shortId(view.execution_id))
       await stderr.write(`cc-executor: these are the last ${shownLogLines} lines; all: ${all}\n`)
     }
-    return true
   }
 
   /** Lets something else have the terminal; answering true, it wants its end to be read. */
   async #covered(show: () => Promise<boolean>): Promise<void> {
+    this.#whileCovered = []
     await this.#cover()
     const isToBeRead = await show().catch(async (error: unknown) => {
       if (!(error instanceof CallError)) throw error
@@ -213,7 +246,10 @@ class InteractiveList implements Disposable {
 
   #signaled(signal: EndingSignal): void {
     // What covers the list has its own answer to Ctrl-C.
-    if (signal === "SIGINT" && this.#rawMode === null) return
+    if (signal === "SIGINT" && this.#rawMode === null) {
+      this.#whileCovered.push(signal)
+      return
+    }
     this.#exitCode = signalExitCodes[signal]
     this.#over.abort()
   }
@@ -232,6 +268,20 @@ class InteractiveList implements Disposable {
       if (!this.#over.signal.aborted) this.#failed.reject(error)
     })
   }
+}
+
+/** Without a word, what writes nothing would look like the end of the list. */
+function attachedText(view: ExecutionView): string {
+  const name = nameOf(view.labels)
+  const id = shortId(view.execution_id)
+  const called = name === null ? id : `${onOneLine(name)} (${id})`
+  const back = `${leavingKeys(view)} goes back to the list.`
+  return `cc-executor: ${called}: ${commandText(view)}. ${back}`
+}
+
+function leavingKeys({ agent, terminal }: ExecutionView): string {
+  if (agent) return "Ctrl-D"
+  return terminal === null ? "Ctrl-C" : "Ctrl-] Ctrl-]"
 }
 
 function refusalText(error: unknown): string {

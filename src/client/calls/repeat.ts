@@ -19,6 +19,8 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
     case "trial.begin":
       return WithKey.safeParse(params).success
     case "agent.answer": // a second one is told whose the first was
+    case "agent.take":
+    case "agent.drop":
     case "agent.interrupt": // it might end the turn after
       return false
     case "agent.end":
@@ -32,6 +34,7 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
     case "trial.list":
     case "agent.status":
     case "agent.inbox":
+    case "agent.changes":
     case "execute":
     case "attach":
     case "detach":

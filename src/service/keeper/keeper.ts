@@ -15,6 +15,7 @@ import { type DiskUse, shareOf } from "./admission/disk-use.ts"
 import type { Starter } from "./admission/execution-slots.ts"
 import { type HostPlan, hostStartOf, type Predecessor } from "./agents/agent-start.ts"
 import { sessionInUse } from "./agents/session-in-use.ts"
+import type { Workplace } from "./agents/workplace.ts"
 import { carryOut, type Order } from "./carry-out.ts"
 import { type Input, Inputs } from "./inputs.ts"
 import type { KeeperPorts, KeeperSettings } from "./keeper-ports.ts"
@@ -26,7 +27,7 @@ import { nameInUse } from "./starting/name-in-use.ts"
 import { newRecord } from "./starting/new-record.ts"
 import { sameAsPlanned } from "./starting/plan.ts"
 import { Planner } from "./starting/planner.ts"
-import { askedByKey, repeatedStart } from "./starting/repeated-start.ts"
+import { askedWithKey, repeatedStart } from "./starting/repeated-start.ts"
 import {
   beingUpgraded,
   diskFull,
@@ -74,22 +75,25 @@ export class Keeper {
     isFollowed = false,
     agentOptions: AgentOptions | null = null,
     predecessor: Predecessor | null = null,
+    workplace: Workplace | null = null,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
     const { principal } = starter
     const tooMany = this.#admission.rateRefusal(starter)
     if (tooMany !== null) return fail(tooMany)
     const { store, redaction } = this.#ports
-    const asked = askedByKey(principal, given, agentOptions, this.#ports)
+    const asked = askedWithKey(principal, given, agentOptions, this.#ports)
     const repeated = asked && repeatedStart(asked, store, (id) => this.live.find(id)?.record)
     if (repeated !== null) return repeated
     if (this.#isShuttingDown) return shuttingDown
     if (this.#isHandingOver) return beingUpgraded
-    const agent = agentOptions && this.#planner.agentStart(agentOptions, predecessor)
-    const room = this.#admission.availability(starter, descriptorsOf(given))
+    const placed = workplace === null ? given : { ...given, cwd: workplace.cwd }
+    const agent = agentOptions && this.#planner.agentStart(agentOptions, predecessor, workplace)
+    const room = this.#admission.availability(starter, descriptorsOf(placed))
     if (!room.ok) return room
-    const busy = agent && sessionInUse(agent, this.live)
+    const busy = agent && sessionInUse(agent, this.live, store)
     if (busy !== null) return fail(busy)
-    const prepared = this.#ports.prepareStart(starter, given, agentOptions)
+    const before = predecessor?.record ?? null
+    const prepared = this.#ports.prepareStart(starter, placed, agentOptions, before)
     if (!prepared.ok) return prepared
     const { request, marks } = prepared.value
     const plan = this.#planner.plan(request, starter, agent)
@@ -109,7 +113,6 @@ export class Keeper {
       createdAt: this.#ports.clock.now().toISOString(),
     })
     const idempotency = asked && { ...asked, key: asked.key.kept }
-    const before = predecessor?.record ?? null
     const create = () => store.create(record, idempotency, before)
     if (!this.#ports.withoutReserve(create)) return diskFull
     const supervision = this.#supervision(record)
@@ -204,8 +207,7 @@ export class Keeper {
   setDrivers({ executionId, principals, floor }: KeeperParams<"drivers">): void {
     const supervision = this.live.find(executionId)
     if (supervision === null) return
-    const owner = supervision.record.principal
-    const holders = principals.filter((principal) => principal === owner).length
+    const holders = principals.filter((one) => one === supervision.record.principal).length
     supervision.setDrivers(holders, floor)
   }
 
@@ -256,9 +258,8 @@ export class Keeper {
   }
 
   #queue(starter: Starter, waiting: QueuedStart): void {
-    const { supervision } = waiting
     const slot = this.#admission.slots.enqueue(starter, { ...waiting, starter })
-    this.#enlist({ supervision, starter, slot, queuedStart: waiting })
+    this.#enlist({ supervision: waiting.supervision, starter, slot, queuedStart: waiting })
   }
 
   /** Those for whom there is room; the others when something has ended, or this is called again. */
@@ -282,9 +283,8 @@ export class Keeper {
   #launch(supervision: Supervision, plan: HostPlan): Result<ExecutionRecord, Failure> {
     const executionId = supervision.record.id
     const host = plan.host && hostStartOf(plan.host, executionId)
-    const started = containedStart(supervision, this.#ports, () =>
-      supervision.start({ ...plan.launch, executionId }, host),
-    )
+    const start = () => supervision.start({ ...plan.launch, executionId }, host)
+    const started = containedStart(supervision, this.#ports, start)
     if (started.ok) this.#holdDescriptors(supervision)
     return started
   }

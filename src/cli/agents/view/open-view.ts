@@ -1,6 +1,7 @@
 import type { Client } from "../../../client/connect.ts"
 import { SessionLog, type SessionNotice } from "../../../client/session-log.ts"
 import type { ExecutionView } from "../../../protocol/execution-view.ts"
+import type { ResultOf } from "../../../protocol/methods.ts"
 import type { Context } from "../../context.ts"
 import type { NoticeOutput } from "./notice-output.ts"
 import { viewSession } from "./session-view.ts"
@@ -13,12 +14,19 @@ export async function viewStarted(
   context: Context,
   notices: NoticeOutput,
   client: Client,
-  started: { execution_id: string; turn_id?: string | undefined },
+  started: Pick<ResultOf<"agent.start">, "execution_id" | "turn_id" | "worktree">,
 ): Promise<number> {
   await using session = await client.attachAgent(started.execution_id)
   const ownTurns = started.turn_id === undefined ? [] : [started.turn_id]
   const log = new SessionLog()
-  return await viewSession(context, notices, { session, past: [], log, isCut: false, ownTurns })
+  return await viewSession(context, notices, {
+    session,
+    past: [],
+    log,
+    isCut: false,
+    ownTurns,
+    hasWorktree: started.worktree !== undefined,
+  })
 }
 
 /** A session with what was said in it last. */
@@ -41,5 +49,7 @@ export async function viewAttached(
   }
   const isCut = end > pastBytes
   await using session = await client.attachAgent(execution_id, { from: next })
-  return await viewSession(context, notices, { session, past, log, isCut, ownTurns: [] })
+  const hasWorktree = view.worktree !== undefined
+  const begun = { session, past, log, isCut, ownTurns: [], hasWorktree }
+  return await viewSession(context, notices, begun)
 }

@@ -4,9 +4,11 @@ import { randomName } from "../../../client/random-name.ts"
 import type { SessionLog, SessionNotice } from "../../../client/session-log.ts"
 import type { TurnOutcome } from "../../../execution/agent.ts"
 import { shortId } from "../../../execution/id.ts"
+import { nextCommand } from "../../connect/next-command.ts"
 import type { Context } from "../../context.ts"
 import { describeError } from "../../failure.ts"
 import { untilTold } from "../../terminal/interrupts.ts"
+import { endOfWorktree } from "../changes-text.ts"
 import { bottomOf } from "./bottom.ts"
 import { Conversation } from "./conversation.ts"
 import { type Line, line } from "./line.ts"
@@ -34,6 +36,8 @@ export type Begun = {
   isCut: boolean
   /** Turns that were sent from here already. */
   ownTurns: readonly string[]
+  /** Whether it works in a git worktree of its own. */
+  hasWorktree: boolean
 }
 
 /** Shows a session until it ends or is left; answers the exit code. */
@@ -109,8 +113,8 @@ class SessionView {
     const lines = past.flatMap((notice) => this.#read(notice))
     const shown = lines.slice(-mostPastLines)
     if (!isCut && shown.length === lines.length) return shown
-    const earlier = `… what was said earlier: cc-executor logs ${shortId(this.#session.id)}`
-    return [line(earlier, { colour: "dim" }), ...shown]
+    const logs = nextCommand(this.#context, "logs", shortId(this.#session.id))
+    return [line(`… what was said earlier: ${logs}`, { colour: "dim" }), ...shown]
   }
 
   async #follow(): Promise<void> {
@@ -225,17 +229,25 @@ class SessionView {
     const id = shortId(this.#session.id)
     if (end.kind === "left") {
       await this.#context.stderr.write(
-        `The session goes on. Come back with: cc-executor agent attach ${id}; ` +
-          `end it with: cc-executor agent end ${id}\n`,
+        `The session goes on. Come back with: ${nextCommand(this.#context, "agent attach", id)}; ` +
+          `end it with: ${nextCommand(this.#context, "agent end", id)}\n`,
       )
       return end.exitCode
     }
     const { exit_code, cause } = await this.#session.execution.ended
     const why = cause === null || cause === undefined ? "" : ` (${cause})`
-    await this.#context.stderr.write(
-      `The session has ended${why}. Go on with it: cc-executor claude --resume ${id}\n`,
-    )
+    const resume = nextCommand(this.#context, "claude", "--resume", id)
+    await this.#context.stderr.write(`The session has ended${why}. Go on with it: ${resume}\n`)
+    if (this.#begun.hasWorktree) await this.#tellChanges()
     return exit_code === 0 && (this.#lastOutcome ?? "success") === "success" ? 0 : 1
+  }
+
+  async #tellChanges(): Promise<void> {
+    const told = await this.#session.changes().then(
+      (changes) => endOfWorktree(this.#session.id, changes),
+      (error: unknown) => describeError(error),
+    )
+    await this.#context.stderr.write(`${told}\n`)
   }
 
   #inBackground(work: () => Promise<unknown>): void {

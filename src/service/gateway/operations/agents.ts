@@ -1,6 +1,7 @@
 import type { ExecutionId } from "../../../execution/id.ts"
 import { type ExecutionRecord, hasLabels } from "../../../execution/record.ts"
 import type { Scope } from "../../../execution/scope.ts"
+import { isSessionId } from "../../../execution/session-id.ts"
 import type { StateKind } from "../../../execution/state.ts"
 import type { ByteBudget } from "../../../lib/byte-budget.ts"
 import { delay } from "../../../lib/delay.ts"
@@ -18,6 +19,7 @@ import type { Caller } from "../../access/caller.ts"
 import { isAdmin, mayAnswer, permit, scopeOf } from "../../access/permission.ts"
 import type { AgentOperations } from "../agent-operations.ts"
 import type { Answer, Operations } from "../ports.ts"
+import { worktreeOperations } from "./ask-worktree.ts"
 import { carriedRequest, sessionRequest } from "./carried-start.ts"
 import type { KeeperLink } from "./keeper-link.ts"
 import { originOf, ownedOf } from "./owned.ts"
@@ -36,6 +38,8 @@ export type AgentPorts = {
   openRestarts: () => readonly ExecutionRecord[]
   /** What a session had not finished then; a failure says why that cannot be told. */
   unfinishedWork: (record: ExecutionRecord) => Promise<Result<UnfinishedWork, string>>
+  /** The execution that a caller means, if it may do with it what needs the scope. */
+  see: (caller: Caller, id: string, scope: Scope) => Result<ExecutionId, Failure>
   /** The execution that a caller means, if it may steer it and has the scope. */
   resolve: (caller: Caller, id: string, scope: Scope) => Result<ExecutionId, Failure>
 }
@@ -77,10 +81,14 @@ export function agentOperations(ports: AgentPorts): AgentOperations {
       const found = await status(caller, execution_id)
       if (!found.ok) return found
       const { id, agent, state, spec } = found.value
-      if (agent) return ok({ execution_id: id, ...agent, ...restartLinksOf(found.value) })
+      const worktree = spec.agent?.worktree
+      const links = { ...(worktree && { worktree }), ...restartLinksOf(found.value) }
+      if (agent) return ok({ execution_id: id, ...agent, ...links })
       const refused = noAgentStatus(spec.agent !== undefined, state.kind)
-      return fail(withDetails(refused, restartLinksOf(found.value)))
+      return fail(withDetails(refused, links))
     },
+
+    ...worktreeOperations({ link, resolve: ports.see }),
 
     async inbox(caller, { labels }) {
       const permitted = permit(caller, scopeOf["agent.inbox"])
@@ -122,18 +130,21 @@ async function startAgent(
   const resumed = await sessionToResume(caller, params, ports)
   if (!resumed.ok) return resumed
   const { session, ran } = resumed.value
-  const asked = { ...params, ...(session === null ? {} : { resume: session }) }
+  // The agent finds its session by the directory that it ran in.
+  const cwd = params.cwd ?? ran?.spec.cwd
+  const where = cwd === undefined ? {} : { cwd }
+  const asked = { ...params, ...where, ...(session === null ? {} : { resume: session }) }
   // Whoever may only see it goes on with the session, but not in the place of its execution.
   const goesOn = ran?.restart !== undefined && !params.fork && mayAnswer(caller, ownedOf(ran))
-  const goesOnWith = goesOn ? ran : null
-  const started = await start(caller, asked, ports, goesOnWith)
+  const before = { ran, goesOnWith: goesOn ? ran : null }
+  const started = await start(caller, asked, ports, before)
   const holder = params.take_over ? holderIn(started) : null
   if (holder === null) return started
   const left = await leave(caller, holder, ports)
   if (!left.ok) return left
   // It is on record as ended a moment before the keeper lets go of it.
   for (let waitedMs = 0; ; waitedMs += lookMs) {
-    const again = await start(caller, asked, ports, goesOnWith)
+    const again = await start(caller, asked, ports, before)
     if (holderIn(again) !== holder || waitedMs >= leaveMs) return again
     await delay(lookMs)
   }
@@ -158,7 +169,8 @@ async function sessionToResume(
   const found = await status(caller, resume)
   if (!found.ok) return found
   const { agent, spec } = found.value
-  const session = agent?.session_id ?? spec.agent?.sessionId
+  const told = agent?.session_id ?? ""
+  const session = isSessionId(told) ? told : spec.agent?.sessionId
   if (session !== undefined) return ok({ session, ran: found.value })
   return fail(failure("INVALID_PARAMS", `Execution ${found.value.id} has no agent's session.`))
 }
@@ -167,7 +179,7 @@ async function start(
   caller: Caller,
   params: AgentStartParams,
   { link, peerOf, unfinishedWork }: AgentPorts,
-  goesOnWith: ExecutionRecord | null = null,
+  { ran, goesOnWith }: { ran: ExecutionRecord | null; goesOnWith: ExecutionRecord | null },
 ): Answer<ResultOf<"agent.start">> {
   const { env } = params
   const carried = goesOnWith && { old: goesOnWith, work: await workOf(goesOnWith, unfinishedWork) }
@@ -178,20 +190,25 @@ async function start(
     follow: false,
     ...(carried === null ? sessionRequest(params) : carriedRequest(params, carried)),
     ...(carried && { goesOnWith: { executionId: carried.old.id, work: carried.work } }),
+    ...(ran !== null && params.cwd === ran.spec.cwd ? { worktreeOf: ran.id } : {}),
   }
   const started = await link().call("start", asked)
   if (!started.ok) return started
-  const { record, repeated } = started.value
+  const { record, repeated, note } = started.value
   const result = executeResultOf(record, repeated)
   if (!result.ok) return result
   const session_id = record.agent?.session_id ?? record.spec.agent?.sessionId ?? ""
   const turn_id = params.turn_id ?? record.id
+  const worktree = record.spec.agent?.worktree
+  const isGivenValues = env !== undefined && Object.keys(env).length > 0
+  const notes = [...(note === undefined ? [] : [note]), ...(isGivenValues ? [cannotRestart] : [])]
   return ok({
     execution_id: record.id,
     session_id,
     ...(params.prompt === undefined ? {} : { turn_id }),
     ...(repeated ? { repeated } : {}),
-    ...(env === undefined || Object.keys(env).length === 0 ? {} : { note: cannotRestart }),
+    ...(notes.length === 0 ? {} : { note: notes.join("\n") }),
+    ...(worktree && { worktree }),
   })
 }
 

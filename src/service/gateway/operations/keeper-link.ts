@@ -148,7 +148,7 @@ const deeds: ReadonlySet<KeeperMethod> = new Set([
   "endTrial",
 ])
 
-const keeperGone = failure(
+export const keeperGone = failure(
   "SHUTTING_DOWN",
   "The process that ran the executions has died: all of them are ended now, and recorded as lost " +
     "when the service has started again.",

@@ -71,6 +71,7 @@ export function createOperations(ports: OperationPorts): Operations {
       cancel: (caller, id) => operations.control(caller, id, { type: "CANCEL" }),
       openRestarts: () => journal().openRestarts(),
       unfinishedWork: (record) => unfinishedWork(record, journal(), transcripts()),
+      see: resolve,
       resolve: (caller, id, scope) => resolve(caller, id, scope, "steer"),
     }),
 

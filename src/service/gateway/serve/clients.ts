@@ -9,6 +9,7 @@ import type { OpenSession, Sessions, Speak } from "../../transports/socket/sessi
 import type { Handlers } from "../listen/listen.ts"
 import { RequestTurn } from "../listen/request-turn.ts"
 import type { WatchedConnection } from "../listen/watched-connection.ts"
+import { keeperGone } from "../operations/keeper-link.ts"
 import type { Refusals } from "../ports.ts"
 import type { Access } from "./access.ts"
 import { withUnixPeer } from "./unix-session-peer.ts"
@@ -23,6 +24,8 @@ type Talk = {
 type Served = {
   /** What a client waits for before it is answered; null when it need not. */
   untilAdmitted: () => Promise<void> | null
+  /** Without one, this process is about to end. */
+  hasKeeper: () => boolean
   settings: GatewaySettings
   sessions: Sessions
   trail: Refusals
@@ -35,7 +38,8 @@ type Served = {
 
 /** What becomes of requests and WebSockets, by whichever address they come. */
 export function serveClients(served: Served): Handlers<Talk> {
-  const { untilAdmitted, settings, sessions, trail, garbage, clientAccess, http, mcp } = served
+  const { untilAdmitted, hasKeeper, settings, sessions, trail, garbage } = served
+  const { clientAccess, http, mcp } = served
   const patienceS = settings.access.requestTimeoutMs / 1000
   return {
     async fetch(request, server, peer, connection) {
@@ -66,6 +70,8 @@ export function serveClients(served: Served): Handlers<Talk> {
         })
         return await turn.deliver(response)
       }
+      // Whoever was let in now would wait for the next service with nobody to tell them.
+      if (!hasKeeper()) return refuse(keeperGone)
       const admitted = clientAccess.socketGuard(request, url, peer)
       if (!admitted.ok) {
         await clientAccess.tarpit.hold(admitted.failure)

@@ -2,10 +2,12 @@ import type { AgentSpec } from "../../../execution/agent.ts"
 import type { ApprovalRule } from "../../../execution/approval-rule.ts"
 import { ownedRules } from "../../../execution/judge-question.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
+import { isSessionId } from "../../../execution/session-id.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { HostStart } from "../../../protocol/agent-orders.ts"
 import type { HostRestart, UnfinishedWork } from "../../../protocol/agent-restart.ts"
 import type { Plan } from "../starting/plan.ts"
+import type { Workplace } from "./workplace.ts"
 
 /** A session that was asked for: how it is to be run, and what it begins with. */
 export type AgentStart = {
@@ -25,6 +27,7 @@ export function agentStartOf(
   options: AgentOptions,
   newId: () => string,
   predecessor: Predecessor | null,
+  workplace: Workplace | null = null,
 ): AgentStart {
   const { prompt, resume = null, fork } = options
   const isOwnSession = resume === null || fork
@@ -43,6 +46,7 @@ export function agentStartOf(
       restart: options.restart,
       envFile: options.env_file ?? null,
       ...(options.approval === undefined ? {} : { approval: options.approval }),
+      ...(workplace && { worktree: workplace.worktree }),
       ...(predecessor && sameSession(predecessor)),
     },
     first: prompt === undefined ? null : { turnId: options.turn_id ?? null, content: prompt },
@@ -52,11 +56,13 @@ export function agentStartOf(
 
 function sameSession({ record, work, attempt }: Predecessor): Partial<AgentSpec> {
   const { agent } = record.spec
-  const told = (work.status ?? record.agent)?.session_id ?? agent?.sessionId
+  const told = (work.status ?? record.agent)?.session_id ?? ""
+  const sessionId = isSessionId(told) ? told : agent?.sessionId
   return {
-    ...(told === undefined ? {} : { sessionId: told }),
+    ...(sessionId === undefined ? {} : { sessionId }),
     resumedFrom: agent?.resumedFrom ?? null,
     fork: agent?.fork ?? false,
+    ...(agent?.worktree === undefined ? {} : { worktree: agent.worktree }),
     restartOf: record.id,
     restarts: attempt,
   }

@@ -11,6 +11,7 @@ import type { Failure, Reason } from "../../../protocol/failure.ts"
 import type { KeeperParams, PeerProcess } from "../../../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../../../protocol/methods.ts"
 import type { Predecessor } from "../agents/agent-start.ts"
+import type { Workplace } from "../agents/workplace.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Audit, Clock, Redaction } from "../ports.ts"
 import { redactMessage } from "../redact.ts"
@@ -59,23 +60,42 @@ export class AuditedKeeper {
     follow: boolean,
     agent?: AgentOptions,
     predecessor: Predecessor | null = null,
+    workplace: Workplace | null = null,
     peer?: PeerProcess,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
     const { principal } = origin
     const method = agent === undefined ? "execute" : "agent.start"
     const starter = { principal, exempt, peer }
-    const started = this.#keeper.start(starter, request, follow, agent ?? null, predecessor)
-    if (!started.ok) {
-      const { failure } = started
-      const isAboutCommand = !aboutRoom.has(failure.reason)
-      const what = isAboutCommand ? { what: factsOfRequest(request, this.#redaction) } : {}
-      return this.#refused(origin, { method, ...what }, failure, request.env)
-    }
+    const options = agent ?? null
+    const started = this.#keeper.start(starter, request, follow, options, predecessor, workplace)
+    if (!started.ok) return this.refusedStart(origin, method, request, started.failure)
     const { record, repeated } = started.value
     const what = factsOfSpec(record.spec)
     const asked = { method, execution_id: record.id, what }
     this.#allowed(origin, asked, repeated ? { repeated } : {})
     return started
+  }
+
+  refusedStart(
+    origin: Origin,
+    method: "execute" | "agent.start",
+    request: ExecuteParams,
+    failure: Failure,
+  ): Result<never, Failure> {
+    const isAboutCommand = !aboutRoom.has(failure.reason)
+    const what = isAboutCommand ? { what: factsOfRequest(request, this.#redaction) } : {}
+    return this.#refused(origin, { method, ...what }, failure, request.env)
+  }
+
+  /** Something else that was done, or refused. */
+  asked<Value>(
+    origin: Origin,
+    asked: Asked,
+    outcome: Result<Value, Failure>,
+  ): Result<Value, Failure> {
+    if (!outcome.ok) return this.#refused(origin, asked, outcome.failure)
+    this.#allowed(origin, asked)
+    return outcome
   }
 
   async control({

@@ -1,9 +1,10 @@
 import { hasEnded } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
-import { isKeeperMethod, keeperMethods } from "../../../protocol/ipc.ts"
+import { isKeeperMethod, type KeeperResult, keeperMethods } from "../../../protocol/ipc.ts"
 import type { TrialBegun } from "../../../protocol/trial.ts"
 import type { SessionRestarts } from "../agents/session-restarts.ts"
+import type { Worktrees } from "../agents/worktrees.ts"
 import type { AuditedKeeper } from "../audit/audited-keeper.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Clock } from "../ports.ts"
@@ -18,6 +19,7 @@ export type Answerers = {
   keeper: Keeper
   audited: AuditedKeeper
   restarts: SessionRestarts
+  worktrees: Worktrees
   trials: Pick<Trials, "begin" | "renew" | "end">
   updates: GatewayUpdates
   metrics: KeeperMetrics
@@ -32,7 +34,7 @@ export type Answerers = {
 export function answerRequest(
   method: string,
   params: unknown,
-  { keeper, audited, restarts, trials, updates, metrics, report, clock }: Answerers,
+  { keeper, audited, restarts, trials, worktrees, updates, metrics, report, clock }: Answerers,
 ): Outcome | Promise<Outcome> {
   if (!isKeeperMethod(method)) {
     return fail(failure("INTERNAL", `The keeper has no method ${method}.`))
@@ -41,18 +43,26 @@ export function answerRequest(
   switch (method) {
     case "start": {
       const asked = keeperMethods.start.params.parse(params)
-      const { origin, peer, exempt, request, follow, agent, goesOnWith } = asked
+      const { origin, peer, exempt, request, follow, agent, goesOnWith, worktreeOf } = asked
       const before = goesOnWith === undefined ? null : restarts.predecessor(goesOnWith)
-      const started = audited.start(origin, exempt, request, follow, agent, before, peer)
-      // What was found again may be unfollowed at this very moment, by its readers of before: only
-      // a `follow` of its own tells which of the two comes last.
-      if (!started.ok || started.value.repeated) return started
-      const { record } = started.value
-      if (before !== null) restarts.linked(record)
-      if (record.state.kind !== "queued") metrics.startAnswered(askedMs)
-      if (follow && !hasEnded(record)) updates.follow(record.id)
-      return started
+      const answered = (started: Result<KeeperResult<"start">, Failure>) => {
+        // What was found again may be unfollowed at this very moment, by its readers of before:
+        // only a `follow` of its own tells which of the two comes last.
+        if (!started.ok || started.value.repeated) return started
+        const { record } = started.value
+        if (before !== null) restarts.linked(record)
+        if (record.state.kind !== "queued") metrics.startAnswered(askedMs)
+        if (follow && !hasEnded(record)) updates.follow(record.id)
+        return started
+      }
+      const name = agent?.worktree
+      if (name !== undefined) return worktrees.start(asked, name).then(answered)
+      const workplace = worktreeOf === undefined ? null : worktrees.workplaceOf(worktreeOf)
+      const started = audited.start(origin, exempt, request, follow, agent, before, workplace, peer)
+      return answered(started)
     }
+    case "worktree":
+      return worktrees.ask(keeperMethods.worktree.params.parse(params))
     case "restart":
       return restarts.restart(keeperMethods.restart.params.parse(params))
     case "control": {

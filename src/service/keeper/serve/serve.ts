@@ -22,7 +22,7 @@ import { openService } from "./open.ts"
 import type { ServeOptions } from "./options.ts"
 import { every, needsTidying, surveyOf } from "./regular-work.ts"
 import { type Running, runKeeper } from "./run-keeper.ts"
-import { openSessionRestarts } from "./session-restarts.ts"
+import { openSessions } from "./sessions.ts"
 import { gatewaySettings, keeperSettings } from "./settings.ts"
 import { serviceClock } from "./system-clock.ts"
 import { openUpgrades, watchUpgradeSignal } from "./upgrade.ts"
@@ -101,7 +101,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
     settings,
     keeper,
     audited,
-    restarts: openSessionRestarts(running, record, metrics),
+    ...openSessions(running, config, record, machine, metrics, options.self),
     trials,
     updates,
     metrics,
@@ -157,7 +157,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   stack.use(every(surveyMs, log, () => keeper.startQueued()))
   stack.use(every(surveyMs, log, surveyOf(machine.forest, remember, remembered)))
   doneUnlessShort(log, "the first housekeeping", runHousekeeping)
-  trials.resume()
+  stack.use(trials).resume()
   const beginning = { containment, lost: lost.length }
   const started = { ...beginning, version, policy }
   const note = { ...started, ...handedOverBy(handover, receivedHandover) }

@@ -11,6 +11,7 @@ import {
   type Predecessor,
 } from "../agents/agent-start.ts"
 import { sessionOpenOutside } from "../agents/session-in-use.ts"
+import type { Workplace } from "../agents/workplace.ts"
 import type { AgentStartPorts } from "../keeper-ports.ts"
 import type { Programs } from "../ports.ts"
 import { denied } from "./allowed-launch.ts"
@@ -26,17 +27,22 @@ export class Planner {
     this.#ports = ports
   }
 
-  agentStart(options: AgentOptions, predecessor: Predecessor | null): AgentStart {
-    return agentStartOf(options, () => this.#ports.newUuid(), predecessor)
+  agentStart(
+    options: AgentOptions,
+    predecessor: Predecessor | null,
+    workplace: Workplace | null = null,
+  ): AgentStart {
+    return agentStartOf(options, () => this.#ports.newUuid(), predecessor, workplace)
   }
 
   plan(
-    request: ExecuteParams,
+    asked: ExecuteParams,
     { exempt }: Starter,
     agent: AgentStart | null,
   ): Result<HostPlan, Failure> {
-    const settings = this.#settings()
-    const plan = planExecution(request, settings, this.#ports.programs, exempt)
+    const worktree = agent?.spec.worktree
+    const settings = worktree === undefined ? this.#settings() : inWorktree(this.#settings())
+    const plan = planExecution(asked, settings, this.#ports.programs, exempt)
     if (!plan.ok) return plan
     // What the file will say is not known, so no policy can judge it.
     if (settings.policy.kind === "allow-list" && (agent?.spec.envFile ?? null) !== null) {
@@ -53,3 +59,17 @@ export class Planner {
     return ok(hostPlan(plan.value, agent, this.#ports.ownProgram(), settings.approval))
   }
 }
+
+/** Git would work elsewhere, if whoever has started the service was in the middle of using it. */
+function inWorktree(settings: PlanSettings): PlanSettings {
+  const own = Object.entries(settings.baseEnv).filter(([name]) => !aboutRepository.test(name))
+  return { ...settings, baseEnv: Object.fromEntries(own) }
+}
+
+/** What `git rev-parse --local-env-vars` names. */
+const ofRepository = [
+  "(?:IMPLICIT_)?WORK_TREE|(?:COMMON_|OBJECT_|ALTERNATE_OBJECT_)?DIR(?:ECTORY|ECTORIES)?",
+  "INDEX_FILE|PREFIX|NAMESPACE|CONFIG(?:_PARAMETERS|_COUNT)?|GRAFT_FILE|SHALLOW_FILE",
+  "NO_REPLACE_OBJECTS|REPLACE_REF_BASE|INTERNAL_SUPER_PREFIX",
+]
+const aboutRepository = new RegExp(`^GIT_(?:${ofRepository.join("|")})$`)

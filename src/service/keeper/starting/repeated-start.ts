@@ -28,22 +28,23 @@ export function repeatedStart(
   return ok({ record: live(earlier.record.id) ?? earlier.record, repeated: true })
 }
 
-type Fingerprinting = {
-  redaction: Redaction | null
-  /** The same for the same request, whatever the order of its fields. */
-  fingerprint: (request: ExecuteParams, agent: AgentOptions | null) => string
-}
-
-/** What the key of a request stands for; null without one. */
-export function askedByKey(
+/** What a request with a key is known by; null for one without. */
+export function askedWithKey(
   principal: string,
   request: ExecuteParams,
   agent: AgentOptions | null,
-  { redaction, fingerprint }: Fingerprinting,
+  { redaction, fingerprint }: KeyPorts,
 ): Asked | null {
-  const { idempotency_key: key } = request
-  if (key === undefined) return null
-  return { principal, key: keptKey(key, redaction), fingerprint: fingerprint(request, agent) }
+  const { idempotency_key } = request
+  if (idempotency_key === undefined) return null
+  const key = keptKey(idempotency_key, redaction)
+  return { principal, key, fingerprint: fingerprint(request, agent) }
+}
+
+export type KeyPorts = {
+  redaction: Redaction | null
+  /** The same for the same request, whatever the order of its fields. */
+  fingerprint: (request: ExecuteParams, agent: AgentOptions | null) => string
 }
 
 /** An idempotency key in the forms it may be kept in, and as messages tell it. */

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { executionIdFrom } from "../../../execution/id.ts"
+import type { RunAs } from "../../../execution/run-as.ts"
 import { messageOf } from "../../../lib/errno.ts"
 import { identify } from "../proc.ts"
 import type { Reaper } from "../reaper.ts"
@@ -24,6 +25,7 @@ export async function runToEnd(
   env: Record<string, string | undefined>,
   { containment, reaper }: { containment: Containment; reaper: Reaper },
   limits: { limitMs: number; isGivenUp: () => boolean },
+  user: RunAs | null = null,
 ): Promise<RunEnd> {
   const id = executionIdFrom(randomBytes(16))
   const enclosure = containment.enclose(id, noLimits)
@@ -36,6 +38,7 @@ export async function runToEnd(
       stdout: "pipe",
       stderr: "pipe",
       detached: true,
+      ...(user === null ? {} : { uid: user.uid, gid: user.gid }),
       ...(enclosure.cgroup === null ? {} : { cgroup: enclosure.cgroup }),
     })
     reaper.isMine(child.pid, child.exited)

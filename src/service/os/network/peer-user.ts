@@ -9,7 +9,7 @@ import {
 import { TokenBucket } from "../../../lib/token-bucket.ts"
 import { askKernel, openSocketDiagnostics } from "../libc.ts"
 import { readTcpTable } from "../proc.ts"
-import { peersInTcpTable, uidInTcpTable } from "./tcp-table.ts"
+import { mayAwaitAnswer, peersInTcpTable, uidInTcpTable } from "./tcp-table.ts"
 
 /** Tells which user is at the other end of a connection inside this machine. */
 export interface PeerUsers extends Disposable {
@@ -70,7 +70,6 @@ const AF_INET6 = 10
 const IPPROTO_TCP = 6
 const SOCK_DIAG_BY_FAMILY = 20
 const NLM_F_REQUEST = 1
-const TCP_ESTABLISHED = 1
 const anyState = 0xffff_ffff
 const noCookie = 0xffff_ffff
 
@@ -116,6 +115,6 @@ function socketByDiagnostics(
   const isSocket = answerView.getUint16(answerTypeAt, true) === SOCK_DIAG_BY_FAMILY
   if (!isSocket || length < inodeAt + 4) return null
   const inode = answerView.getUint32(inodeAt, true)
-  const isAlive = answer[stateAt] === TCP_ESTABLISHED && inode !== 0
+  const isAlive = mayAwaitAnswer(answer[stateAt] ?? 0) && inode !== 0
   return { uid: answerView.getUint32(uidAt, true), inode, isAlive }
 }

@@ -1,12 +1,19 @@
 import { addressBytes, canonicalAddress, isWildcard, type TcpEnds } from "../../../lib/tcp-ends.ts"
 import { readTcpTable } from "../proc.ts"
 
-const established = "01"
+const ESTABLISHED = 1
+const FIN_WAIT1 = 4
+const FIN_WAIT2 = 5
+
+/** Whether a program may hold the socket and wait for an answer; it may have said all it has. */
+export function mayAwaitAnswer(state: number): boolean {
+  return state === ESTABLISHED || state === FIN_WAIT1 || state === FIN_WAIT2
+}
 
 /**
  * The user at the other end of a connection inside this machine, from the text of /proc/net/tcp and
  * tcp6; null when it cannot be told. The peer's own socket is a row of the same table, with the
- * ends swapped. Only an established one with an inode counts: a closed one shows uid 0, inode 0.
+ * ends swapped. Only one with an inode counts: a closed one shows uid 0, inode 0.
  *
  * Where the server listens on all addresses, ours of this connection is not known, and several rows
  * may fit: another user can connect from the same port to another address of this machine. Then
@@ -30,12 +37,14 @@ export function peersInTcpTable(table: string, { peer, local }: TcpEnds): TableR
   const rows: TableRow[] = []
   for (const line of table.split("\n")) {
     if (!line.includes(peerPort)) continue
-    const [, from = "", to = "", state, , , , uid = "", , inode = "0"] = line.trim().split(/\s+/)
+    const [, from = "", to = "", state = "", , , , uid = "", , inode = "0"] = line
+      .trim()
+      .split(/\s+/)
     if (!from.endsWith(peerPort) || !to.endsWith(ourPort)) continue
     if (bytesOf(from.slice(0, -peerPort.length)).join(".") !== peerAddress) continue
     const called = bytesOf(to.slice(0, -ourPort.length)).join(".")
     if (ourAddress !== null && called !== ourAddress) continue
-    const isAlive = state === established && inode !== "0"
+    const isAlive = mayAwaitAnswer(Number.parseInt(state, 16)) && inode !== "0"
     rows.push({ uid: Number(uid), inode: Number(inode), isAlive })
   }
   return rows

@@ -31,6 +31,7 @@ import {
   postTrialRenew,
   postTrials,
 } from "./resources/trials.ts"
+import { getChanges, postDrop, postTake } from "./resources/worktrees.ts"
 
 /** Every route there is, in the order of the API document. */
 export const endpoints: readonly Endpoint[] = [
@@ -52,6 +53,9 @@ export const endpoints: readonly Endpoint[] = [
   postInterrupt,
   postEnd,
   postConfigure,
+  getChanges,
+  postTake,
+  postDrop,
   getAgentEvents,
   getInbox,
   postTrials,

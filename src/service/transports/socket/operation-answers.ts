@@ -26,6 +26,15 @@ export const agentAnswers: Record<Extract<MethodName, `agent.${string}`>, Answer
   "agent.inbox": taking("agent.inbox", async ({ operations, caller }, params) =>
     plain(await operations.agents.inbox(caller, params)),
   ),
+  "agent.changes": taking("agent.changes", async ({ operations, caller }, params) =>
+    plain(await operations.agents.changes(caller, params)),
+  ),
+  "agent.take": taking("agent.take", async ({ operations, caller }, params) =>
+    plain(await operations.agents.take(caller, params)),
+  ),
+  "agent.drop": taking("agent.drop", async ({ operations, caller }, params) =>
+    plain(await operations.agents.drop(caller, params)),
+  ),
 }
 
 export const trialAnswers: Record<Extract<MethodName, `trial.${string}`>, Answer<unknown>> = {

@@ -5,14 +5,13 @@ import { viewOf } from "../../../protocol/execution-view.ts"
 import { afterDeed } from "../../../protocol/failed-after.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import {
-  type InputParams,
   isMethodName,
   type MethodName,
-  maxInputBytes,
   type ParsedParamsOf,
   type Role,
 } from "../../../protocol/methods.ts"
 import type { OutputFeed } from "../../gateway/ports.ts"
+import { inputBytes } from "./input-bytes.ts"
 import { type Answer, plain, type Reply, type SessionScope, taking } from "./method-answer.ts"
 import { agentAnswers, trialAnswers } from "./operation-answers.ts"
 import { Subscription } from "./subscription.ts"
@@ -201,17 +200,4 @@ async function subscriptionTo(
   const state = found.value.state.kind
   const message = `This session is not attached to execution ${found.value.id}.`
   return fail(failure("WRONG_STATE", message, { state }))
-}
-
-function inputBytes(params: InputParams): Result<Uint8Array<ArrayBuffer>, Failure> {
-  const data = Uint8Array.from(Buffer.from(params.data, params.encoding))
-  const isBase64 = params.encoding !== "base64" || isCanonicalBase64(params.data)
-  if (!isBase64) return fail(failure("INVALID_PARAMS", "`data` is not base64."))
-  if (data.length <= maxInputBytes) return ok(data)
-  const message = `Input of ${data.length} bytes is too much for one request: send at most 1 MiB.`
-  return fail(failure("INVALID_PARAMS", message))
-}
-
-function isCanonicalBase64(text: string): boolean {
-  return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/=+$/, "").length % 4 !== 1
 }

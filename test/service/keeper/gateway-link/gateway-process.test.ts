@@ -15,8 +15,8 @@ import { sampleSettings } from "../../../support/sample-settings.ts"
 import {
   keeperPorts,
   keeperSettings,
-  noRestarts,
   noTrials,
+  scriptedSessions,
 } from "../../../support/scripted-keeper.ts"
 
 /** A gateway that says and does what the test makes it. */
@@ -58,7 +58,9 @@ function opened(admitting: "at once" | "when told" = "at once") {
   const gateways: ScriptedGateway[] = []
   const started: Array<number | null> = []
   const metrics = new KeeperMetrics(clock)
-  const keeper = new Keeper(keeperSettings, keeperPorts(clock))
+  const ports = keeperPorts(clock)
+  const keeper = new Keeper(keeperSettings, ports)
+  const audited = new AuditedKeeper(keeper, new NotedAudit(), clock, null)
   const machine = { isShort: false }
   const options: GatewayProcessOptions = {
     start: (received) => {
@@ -69,9 +71,9 @@ function opened(admitting: "at once" | "when told" = "at once") {
     },
     settings: structuredClone(sampleSettings),
     keeper,
-    audited: new AuditedKeeper(keeper, new NotedAudit(), clock, null),
+    audited,
+    ...scriptedSessions(keeper, audited, ports),
     trials: noTrials,
-    restarts: noRestarts(keeper),
     updates,
     metrics,
     report: { obstacles: () => [], metrics: () => [] },

@@ -47,6 +47,9 @@ export class FakeOperations implements Operations {
     configure: async (caller, params) =>
       this.#answer("agent.configure", caller, params, () => ok({})),
     status: async (caller, params) => this.#answer("agent.status", caller, params, notScripted),
+    changes: async (caller, params) => this.#answer("agent.changes", caller, params, notScripted),
+    take: async (caller, params) => this.#answer("agent.take", caller, params, notScripted),
+    drop: async (caller, params) => this.#answer("agent.drop", caller, params, notScripted),
     inbox: async (caller, params) =>
       this.#answer("agent.inbox", caller, params, () => ok({ questions: [], interrupted: [] })),
   }

@@ -31,6 +31,7 @@ describe("the API document", () => {
     "/tickets",
     "/agents/{id}/interrupt",
     "/agents/{id}/end",
+    "/agents/{id}/take",
     "/trials/{id}/renew",
     "/trials/{id}/end",
   ]

@@ -1,0 +1,75 @@
+import { shortId } from "../../execution/id.ts"
+import { countText } from "../../lib/count-text.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
+import type { Changes } from "../../protocol/worktree.ts"
+
+/** `2 commits, 3 files, +10 −2, 1 new file not committed`, in one line. */
+function changesSummary(changes: Changes): string {
+  const { exists, commits, files, added, removed, uncommitted, untracked } = changes
+  if (!exists) return "its worktree is gone"
+  if (commits + files + uncommitted === 0) return "no changes"
+  const parts = [
+    ...(commits > 0 ? [countText(commits, "commit")] : []),
+    ...(files > 0 ? [`${countText(files, "file")} +${added} −${removed}`] : []),
+    ...(uncommitted > 0 ? [`${uncommitted} not committed`] : []),
+    ...(untracked > 0 ? [`${untracked} of them new`] : []),
+  ]
+  return parts.join(", ")
+}
+
+/** All of it, for a person. */
+export function changesText(id: string, changes: Changes): string {
+  const { worktree, exists, subjects, commits, changed, files, ignored } = changes
+  const { path, branch, base, onto, commit } = worktree
+  const facts = [
+    ["Worktree", path],
+    ["Branch", branch],
+    ["From", `${onto ?? "no branch"} of ${base}, at ${commit.slice(0, 10)}`],
+    ["Changes", changesSummary(changes)],
+    ...(ignored > 0 ? [["Ignored", `${ignored} that git does not look at`]] : []),
+  ]
+  const head = facts.map(([name = "", text = ""]) => `${name.padEnd(10)}${onOneLine(text)}`)
+  if (!exists) return head.join("\n")
+  const rows = changed.map(({ path: name, added, removed }) => {
+    const lines = added === null || removed === null ? "binary" : `+${added} −${removed}`
+    return `  ${lines.padEnd(12)} ${onOneLine(name)}`
+  })
+  return [
+    ...head,
+    ...(subjects.length > 0 ? ["", "Commits:"] : []),
+    ...subjects.map((subject) => `  ${onOneLine(subject)}`),
+    ...more(commits - subjects.length),
+    ...(rows.length > 0 ? ["", "Files:"] : []),
+    ...rows,
+    ...more(files - changed.length),
+    ...(hasWork(changes) ? ["", whatToDo(id, changes)] : []),
+  ].join("\n")
+}
+
+/** What is in a worktree when its session has ended, and what can be done about it. */
+export function endOfWorktree(id: string, changes: Changes): string {
+  const { worktree } = changes
+  const told = `In worktree ${onOneLine(worktree.name)}: ${changesSummary(changes)}.`
+  return `${told} ${whatToDo(id, changes)}`
+}
+
+function whatToDo(id: string, { worktree, ...changes }: Changes): string {
+  const short = shortId(id)
+  const drop = `cc-executor agent drop ${short}`
+  if (!hasWork(changes)) return `Remove it: ${drop}`
+  const into = onOneLine(worktree.onto ?? worktree.base)
+  const see = `See it: cc-executor agent changes ${short}`
+  return `${see}; take it into ${into}: cc-executor agent take ${short}; drop it: ${drop}`
+}
+
+function hasWork({
+  commits,
+  files,
+  uncommitted,
+}: Pick<Changes, "commits" | "files" | "uncommitted">) {
+  return commits + files + uncommitted > 0
+}
+
+function more(count: number): string[] {
+  return count > 0 ? [`  … ${count} more`] : []
+}
