@@ -19,6 +19,7 @@ import { canonicalText } from "../../src/lib/canonical-text.ts"
 import { lineOf } from "../../src/workflow/ledger/ledger-text.ts"
 import { type LedgerSummary, summarize } from "../../src/workflow/ledger/summary.ts"
 import type { LedgerContext, OpenTrial } from "../../src/workflow/ledger/verify-ledger.ts"
+import { plainReceipt } from "./plain-receipt.ts"
 
 /** A service that judges trials, as far as ledgers show it: the real keys, digests and verdicts. */
 
@@ -215,7 +216,12 @@ export class SignedChain {
     const receipt = {
       ...plainReceipt,
       execution_id,
-      spec: { ...plainReceipt.spec, argv, cwd: step.cwd },
+      spec: {
+        ...plainReceipt.spec,
+        argv,
+        cwd: step.cwd,
+        ...(session === null ? {} : { agent: { agent: "claude" } }),
+      },
       outcome,
       ...(session === null ? {} : { agent: agentOf(session) }),
       trial: { id, step: step.id, role: step.role },
@@ -274,46 +280,6 @@ function agentOf({ turns, cost_usd, end, last_turn }: SessionEnd) {
   }
 }
 
-const place = { segment: 0, offset: 0, sequence: 0, lines: 0 }
-const plainReceipt = {
-  version: 1,
-  principal: "local",
-  spec: {
-    command: null,
-    shell: false,
-    envNames: ["CC_EXECUTOR_MARKER"],
-    stdin: "closed",
-    terminal: null,
-    wallTimeoutMs: null,
-    idleTimeoutMs: null,
-    budget: { bytes: 1048576, lines: null, policy: "drop-oldest" },
-    limits: { memoryBytes: null, cpus: null, pids: null },
-    onDisconnect: "keep",
-    labels: {},
-  },
-  containment: "best-effort",
-  ran_as: { uid: 1000, same_user_as_service: true },
-  created_at: "2026-11-19T02:59:00.000Z",
-  started_at: "2026-11-19T02:59:00.000Z",
-  ended_at: "2026-11-19T02:59:01.000Z",
-  running_ms: 1000,
-  paused_ms: 0,
-  transcript: {
-    start: place,
-    end: place,
-    stdout: { bytes: 0, lines: 0 },
-    stderr: { bytes: 0, lines: 0 },
-    dropped: { bytes: 0, lines: 0 },
-  },
-  hashes: { chain: "0".repeat(64), stdout: null, stderr: null },
-  redacted: null,
-  stdin_bytes: 0,
-  use: { cpuUserMs: 1, cpuSystemMs: 1, memoryPeakBytes: null },
-  stopped: [],
-  killed_after_exit: [],
-  survivors: [],
-}
-
 function executionOf({ trial }: Announcement, { id }: TrialStep): string {
   return idFrom(`${trial} ${id}`)
 }
@@ -323,6 +289,6 @@ function idFrom(seed: string): string {
   return base32(createHash("sha256").update(seed).digest().subarray(0, 16)).padEnd(26, "a")
 }
 
-export function sha256(data: string | Uint8Array): string {
+function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex")
 }

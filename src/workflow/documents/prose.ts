@@ -94,6 +94,6 @@ function opensComment(text: string, lines: readonly Line[], at: number): boolean
 }
 
 /** Code spans as blanks: what stands in them means nothing. */
-export function withoutCode(text: string): string {
+function withoutCode(text: string): string {
   return text.replace(/(`+)(?!`)(.*?[^`])\1(?!`)/g, (span) => " ".repeat(span.length))
 }

@@ -60,7 +60,7 @@ function brokenLinks(lines: readonly Line[]): Damage[] {
     const before = lines[index - 1]?.trial
     if (before === undefined || before.announcement.sequence !== sequence - 1) return []
     if (before.announcement_digest === previous) return []
-    const reason = `trial ${sequence} was announced after another trial ${sequence - 1} than this one`
+    const reason = `trial ${sequence} follows another trial ${sequence - 1} than the one here`
     return [{ line, kind: "chain", reason }]
   })
 }

@@ -17,7 +17,9 @@ const StepReceipt = Receipt.pick({
   redacted: true,
   agent: true,
 }).extend({
-  spec: ExecutionSpec.pick({ command: true, argv: true, cwd: true }),
+  spec: ExecutionSpec.pick({ command: true, argv: true, cwd: true }).extend({
+    agent: z.unknown().optional(), // there for a session, whatever became of it
+  }),
   trial: TrialPart,
 })
 export type StepReceipt = z.infer<typeof StepReceipt>
@@ -105,9 +107,9 @@ function receiptFault(
   return ranWhatWasAnnounced(receipt, plan) ? null : "it ran something else than was announced"
 }
 
-function ranWhatWasAnnounced({ spec, agent }: StepReceipt, plan: TrialStep): boolean {
+function ranWhatWasAnnounced({ spec }: StepReceipt, plan: TrialStep): boolean {
   if (plan.role !== "act") return spec.argv.at(-1) === plan.run
-  if (plan.session !== undefined) return agent !== null && agent !== undefined
+  if (plan.session !== undefined) return spec.agent !== undefined
   if (plan.command !== undefined) return spec.command === plan.command
   return canonicalText(spec.argv) === canonicalText(plan.argv)
 }

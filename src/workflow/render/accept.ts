@@ -8,8 +8,8 @@ import { applyEdits } from "./edit.ts"
 import { inline } from "./inline.ts"
 
 /**
- * The text with a task accepted by a person, in the line below it. It is their word: it ticks no box
- * and counts as nothing, and a trial that passes takes its place.
+ * The text with a task accepted by a person, in the line below it. It is their word: it ticks no
+ * box and counts as nothing, and a trial that passes takes its place.
  */
 export function accept(
   text: string,

@@ -171,7 +171,7 @@ describe("damage is told in words, with its line", () => {
     fork.add({ ends: { "green-1": 1 } })
     fork.add({ version: "f".repeat(64) })
     expect(told(withLine(2, fork.lines[1] ?? ""))).toEqual([
-      "line 3: trial 3 was announced after another trial 2 than this one",
+      "line 3: trial 3 follows another trial 2 than the one here",
     ])
     const journal = { head: { sequence: 5, digest: "f".repeat(64) }, open: [] }
     expect(told(chain.lines, { journal })).toEqual([

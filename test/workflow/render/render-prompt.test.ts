@@ -91,7 +91,7 @@ More.
     expect(text).toContain("\n  - v2: text bbbbbbbb, trials 5–6: 2:0\n")
   })
 
-  test("are put at the end, with the line ends of the file, where there is no heading for them", () => {
+  test("are put at the end, with its line ends, where there is no heading for them", () => {
     const text = rendered("Do it.\r\n\r\nNow.", mixed)
     expect(text).toStartWith(
       "Do it.\r\n\r\nNow.\r\n<!-- cc-executor:begin metrics -->\r\n- **Success**: 2\r\n",
@@ -162,9 +162,10 @@ describe("adopting a file of the first generation", () => {
     const { text, claims, proposed } = adopted(oldPromptFormA)
     expect(text).toContain(
       "## 📊 TASK METRICS & HISTORY\n<!-- cc-executor:begin metrics claimed=7:2 -->\n" +
-        "- **Success/Failure Ratio**: 0:0 (Requires 10:1 to graduate; 95 % interval of success 0–100 %)\n" +
+        "- **Success/Failure Ratio**: 0:0 (Requires 10:1 to graduate; " +
+        "95 % interval of success 0–100 %)\n" +
         "- **Last Updated**: never\n- **Claimed, unattested**: 7:2 before adoption\n" +
-        "<!-- cc-executor:end -->\n- **Evolution History**:\n  | Version | Change & Reason | Result |\n",
+        "<!-- cc-executor:end -->\n- **Evolution History**:\n  | Version | Change & Reason |",
     )
     expect(text.slice(text.indexOf("- **Evolution"))).toBe(
       oldPromptFormA.slice(oldPromptFormA.indexOf("- **Evolution")),

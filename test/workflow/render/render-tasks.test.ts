@@ -59,8 +59,10 @@ const passed = { item: "T1", check: "make a" }
 describe("a task", () => {
   test("is ticked when its check was seen to fail and then to pass", () => {
     const text = rendered(list, summaryOf(list, [passed]))
-    expect(below(text, "T1")).toMatch(
-      /^- \[x\] \*\*T1 – a\*\*\n {2}_Verified:_ ✅ trial 1, red [a-z2-7]{4}… exit 1 → green [a-z2-7]{4}… exit 0, `make a`$/,
+    const [head, line] = below(text, "T1").split("\n")
+    expect(head).toBe("- [x] **T1 – a**")
+    expect(line?.replaceAll(/ [a-z2-7]{4}…/g, " k3tq…")).toBe(
+      "  _Verified:_ ✅ trial 1, red k3tq… exit 1 → green k3tq… exit 0, `make a`",
     )
     expect(below(text, "T2")).toBe("- [ ] **T2 – b**")
     expect(below(text, "T3")).toBe(
@@ -120,7 +122,8 @@ describe("a task", () => {
     const damages = [{ line: 1, kind: "key" as const, reason: "it is signed by another key" }]
     const text = rendered(sound, { ...summaryOf(list, []), damages })
     expect(below(text, "T1")).toBe(
-      "- [ ] **T1 – a**\n  _Verified:_ ◔ nothing counts while the ledger is damaged: line 1: it is signed by another key",
+      "- [ ] **T1 – a**\n  _Verified:_ ◔ nothing counts while the ledger is damaged: " +
+        "line 1: it is signed by another key",
     )
   })
 })
@@ -141,15 +144,16 @@ describe("a list", () => {
     const shown = rendered(text, summary)
     expect(shown).toMatch(/^- ◔ T1: a\n {2}_Verified:_ ◔ trial 1 proves nothing/)
     expect(shown).toMatch(
-      /### Task 2: b\n\*\*Status\*\*: ✅ Verified\n\*\*Timeout\*\*: 60s\n\nMore\.\n_Verified:_ ✅ trial 2,.*, `` echo `date` ``\n$/,
+      /Task 2: b\n.*: ✅ Verified\n.*: 60s\n\nMore\.\n_Verified:_ ✅ .*, `` echo `date` ``\n$/,
     )
   })
 
   test("keeps its line ends, its first and its last byte", () => {
     const text = "\uFEFF\t- [ ] T1: a\r\n\t  b\r\n\t- [ ] T2: c"
     const shown = rendered(text, summaryOf(text, [passed, { item: "T2" }]))
-    expect(shown).toMatch(
-      /^\uFEFF\t- \[x\] T1: a\r\n\t {2}b\r\n\t {2}_Verified:_ ✅ [^\n]*\r\n\t- \[x\] T2: c\r\n\t {2}_Verified:_ [^\n]*`$/,
+    const plain = shown.replaceAll(/ ✅ [^\r\n]*`/g, " ✅")
+    expect(plain).toBe(
+      "\uFEFF\t- [x] T1: a\r\n\t  b\r\n\t  _Verified:_ ✅\r\n\t- [x] T2: c\r\n\t  _Verified:_ ✅",
     )
   })
 
