@@ -85,6 +85,8 @@ export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGWINCH" | "SIGCONT
 
 export interface Signals {
   on(signal: SignalName, run: () => void): Disposable
+  /** As Ctrl-Z does: comes back when the shell continues this program. */
+  suspend(): void
 }
 
 /** Whoever read our output has gone, as `head` does: there is nothing left to say, and no error. */

@@ -39,6 +39,8 @@ const signals: Signals = {
     process.on(signal, run)
     return { [Symbol.dispose]: () => void process.off(signal, run) }
   },
+  // With whatever else the shell runs as one job. Nothing is done where no shell could continue it.
+  suspend: () => void process.kill(0, "SIGTSTP"),
 }
 
 function terminalSize(): TerminalSize | null {

@@ -71,6 +71,7 @@ export function fakeContext(replaced: Replaced = {}): FakeContext {
         listeners.set(signal, runs.add(run))
         return { [Symbol.dispose]: () => void runs.delete(run) }
       },
+      suspend: () => undefined,
     },
     env: {},
     home: "/home/user",

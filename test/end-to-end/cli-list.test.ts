@@ -81,6 +81,41 @@ describe("ps -i", () => {
     expect(await terminal.exited).toBe(0)
   })
 
+  test("says what is shown when one attaches, and how to come back", async () => {
+    const id = await line.stdout("run", "-d", "--name", "quiet", "--", "sleep", "1000")
+    await using terminal = onTerminal("ps", "-i")
+    await terminal.untilShows(row(id, "running"))
+
+    terminal.type("\r")
+    await terminal.untilShows(new RegExp(`quiet \\(${short(id)}\\): sleep 1000`))
+    await terminal.untilShows(/Ctrl-C goes back to the list/)
+    terminal.type("\x03")
+    await terminal.untilShows(/back to the list[\s\S]*.\[\?1049h[\s\S]*q quit/)
+
+    terminal.type("q")
+    expect(await terminal.exited).toBe(0)
+  })
+
+  test("gives the terminal back to the shell on Ctrl-Z, and takes it again", async () => {
+    const id = await line.stdout("run", "-d", "--", "sleep", "1000")
+    const shellEnv = line.env({ ...env, PS1: "ready> " })
+    await using terminal = new Terminal(["bash", "--norc", "-i"], shellEnv, size)
+    terminal.type("$PROGRAM ps -i\r")
+    await terminal.untilShows(row(id, "running"))
+
+    terminal.type("\x1a")
+    await terminal.untilShows(/.\[\?1049l[\s\S]*Stopped/)
+    terminal.type("stty -a; echo in the $((1 + 1))nd shell\r")
+    await terminal.untilShows(/ icanon [\s\S]*in the 2nd shell/)
+    terminal.type("fg\r")
+    await terminal.untilShows(/2nd shell[\s\S]*.\[\?1049h[\s\S]*q quit/)
+
+    terminal.type("q")
+    await terminal.untilShows(/2nd shell[\s\S]*.\[\?1049h[\s\S]*.\[\?1049l[\s\S]*ready> $/)
+    terminal.type("exit\r")
+    expect(await terminal.exited).toBe(0)
+  })
+
   test("is left in order when it is told to end", async () => {
     await using terminal = onTerminal("ps", "-i")
     await terminal.untilShows(/q quit/)

@@ -7,6 +7,7 @@ import type { Context } from "../context.ts"
 import { ownFailure } from "../exit-code.ts"
 import { detachKeysOption, detachSequence } from "../terminal/detach-keys.ts"
 import { follow } from "../terminal/follow.ts"
+import type { EndingSignal } from "../terminal/interrupts.ts"
 
 export const attachCommand = command({
   usage: ["attach [OPTIONS] ID"],
@@ -41,6 +42,8 @@ export type AttachOptions = {
   interactive?: boolean | undefined
   /** What leaves a terminal when it is typed; null where nothing does. */
   detachKeys: Uint8Array | null
+  /** Signals that came before there was anything to follow. */
+  earlier?: readonly EndingSignal[]
 }
 
 /** Shows an execution until it ends or is left; answers the exit code. */
@@ -48,7 +51,7 @@ export async function attach(
   context: Context,
   client: Client,
   id: string,
-  { from = "start", observe = false, interactive = false, detachKeys }: AttachOptions,
+  { from = "start", observe = false, interactive = false, detachKeys, earlier = [] }: AttachOptions,
 ): Promise<number> {
   const view = await client.call("status", { execution_id: id })
   const execution = await client.attach(view.execution_id, {
@@ -65,7 +68,7 @@ export async function attach(
     detachKeys,
     mayCancel: false,
     onBrokenPipe: "detach",
-    earlier: [],
+    earlier,
   })
 }
 

@@ -13,6 +13,7 @@ import { watchAsLines, watchAsTable } from "../executions/watch-executions.ts"
 import { UsageFailure } from "../failure.ts"
 import { isLively } from "../terminal/colours.ts"
 import { detachSequence } from "../terminal/detach-keys.ts"
+import type { EndingSignal } from "../terminal/interrupts.ts"
 import { asLines, type Text } from "../terminal/terminal-text.ts"
 import { countOption } from "../time.ts"
 import { attach } from "./attach.ts"
@@ -85,9 +86,9 @@ function checkInteractive({ stdin, stdout, env }: Context, { json, quiet }: PsVa
 
 /** On a connection of its own, which ends with it: nothing of it is left to the list. */
 function attachTo(values: PsValues) {
-  return async (context: Context, id: string) => {
+  return async (context: Context, id: string, earlier: readonly EndingSignal[]) => {
     await using reached = await reach(context, values, "never")
-    await attach(context, reached.client, id, { detachKeys: detachSequence() })
+    await attach(context, reached.client, id, { detachKeys: detachSequence(), earlier })
   }
 }
 

@@ -1,7 +1,9 @@
 import { CallError } from "../../client/client-error.ts"
 import type { Client } from "../../client/connect.ts"
 import { shortId } from "../../execution/id.ts"
+import { nameOf } from "../../execution/name.ts"
 import { liveStates } from "../../execution/state.ts"
+import { onOneLine } from "../../lib/harmless-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { nextCommand } from "../connect/next-command.ts"
 import type { Context, RawMode } from "../context.ts"
@@ -14,6 +16,7 @@ import { SharedInput } from "../terminal/shared-input.ts"
 import { TerminalModes } from "../terminal/terminal-modes.ts"
 import { enterScreen, leaveScreen, wholeScreen } from "../terminal/terminal-text.ts"
 import { controlledText } from "./controlled-text.ts"
+import { commandText } from "./execution-text.ts"
 import type { ListFilter } from "./list-executions.ts"
 import { emptyScreen, type ListAction, press, screenLines, withViews } from "./list-screen.ts"
 import { WatchedRows } from "./watched-rows.ts"
@@ -29,7 +32,12 @@ const signalExitCodes: Readonly<Record<EndingSignal, number>> = {
 }
 
 /** Follows an execution on the terminal until it ends or is left. */
-type Attach = (context: Context, id: string) => Promise<unknown>
+type Attach = (
+  context: Context,
+  id: string,
+  /** Signals that came before there was anything to follow. */
+  earlier: readonly EndingSignal[],
+) => Promise<unknown>
 
 /** A list to move in, that stays up to date; answers the exit code. */
 export async function interactiveList(
@@ -55,6 +63,7 @@ class InteractiveList implements Disposable {
   #screen
   /** Null while something else is on the terminal. */
   #rawMode: RawMode | null = null
+  #whileCovered: EndingSignal[] = []
   #exitCode = 0
 
   constructor(
@@ -134,9 +143,18 @@ class InteractiveList implements Disposable {
           ? { ...this.#filter, states: null, limit: Math.min(mostWithEnded, this.#filter.limit) }
           : { ...this.#filter, states: liveStates }
         return
+      case "suspend":
+        return this.#suspend()
       case "quit":
       case "none":
     }
+  }
+
+  /** In raw mode Ctrl-Z is a key like any other, and stops nobody. */
+  async #suspend(): Promise<void> {
+    await this.#cover()
+    this.#context.signals.suspend()
+    await this.#uncover()
   }
 
   /** Nobody waits for it: a cancel may take its time. */
@@ -151,8 +169,10 @@ class InteractiveList implements Disposable {
     })
   }
 
-  async #showAttached({ execution_id }: ExecutionView): Promise<boolean> {
-    await this.#attach({ ...this.#context, stdin: this.#input }, execution_id)
+  async #showAttached(view: ExecutionView): Promise<boolean> {
+    const { execution_id } = view
+    if (view.state !== "ended") await this.#context.stderr.write(`${attachedText(view)}\n`)
+    await this.#attach({ ...this.#context, stdin: this.#input }, execution_id, this.#whileCovered)
     const { state } = await this.#client.call("status", { execution_id })
     return state === "ended"
   }
@@ -175,6 +195,7 @@ class InteractiveList implements Disposable {
 
   /** Lets something else have the terminal; answering true, it wants its end to be read. */
   async #covered(show: () => Promise<boolean>): Promise<void> {
+    this.#whileCovered = []
     await this.#cover()
     const isToBeRead = await show().catch(async (error: unknown) => {
       if (!(error instanceof CallError)) throw error
@@ -214,7 +235,10 @@ class InteractiveList implements Disposable {
 
   #signaled(signal: EndingSignal): void {
     // What covers the list has its own answer to Ctrl-C.
-    if (signal === "SIGINT" && this.#rawMode === null) return
+    if (signal === "SIGINT" && this.#rawMode === null) {
+      this.#whileCovered.push(signal)
+      return
+    }
     this.#exitCode = signalExitCodes[signal]
     this.#over.abort()
   }
@@ -233,6 +257,15 @@ class InteractiveList implements Disposable {
       if (!this.#over.signal.aborted) this.#failed.reject(error)
     })
   }
+}
+
+/** Without a word, what writes nothing would look like the end of the list. */
+function attachedText(view: ExecutionView): string {
+  const name = nameOf(view.labels)
+  const id = shortId(view.execution_id)
+  const called = name === null ? id : `${onOneLine(name)} (${id})`
+  const back = view.terminal === null ? "Ctrl-C" : "Ctrl-] Ctrl-]"
+  return `cc-executor: ${called}: ${commandText(view)}. ${back} goes back to the list.`
 }
 
 function refusalText(error: unknown): string {

@@ -37,12 +37,13 @@ export const emptyScreen: ListScreen = {
 /** What somebody wants done by pressing a key. */
 export type ListAction =
   | { kind: "attach" | "logs" | "cancel" | "pause" | "resume"; view: ExecutionView }
-  | { kind: "show-ended" | "quit" | "none" }
+  | { kind: "show-ended" | "suspend" | "quit" | "none" }
 
 export type Pressed = { screen: ListScreen; action: ListAction }
 
 /** What a key makes of the list. */
 export function press(screen: ListScreen, key: Key): Pressed {
+  if (key === "ctrl-z") return { screen, action: { kind: "suspend" } }
   switch (screen.dialog.kind) {
     case "none":
       return pressInList({ ...screen, message: "" }, key)

@@ -22,6 +22,7 @@ type NamedKey =
   | "ctrl-l"
   | "ctrl-u"
   | "ctrl-w"
+  | "ctrl-z"
 
 const named: ReadonlyMap<string, NamedKey> = new Map([
   ["\x1b[A", "up"],
@@ -35,8 +36,12 @@ const named: ReadonlyMap<string, NamedKey> = new Map([
   ["\x1b[5~", "page-up"],
   ["\x1b[6~", "page-down"],
   ["\x1b[H", "home"],
+  ["\x1b[1~", "home"], // tmux and the console of Linux
+  ["\x1b[7~", "home"], // rxvt
   ["\x1bOH", "home"],
   ["\x1b[F", "end"],
+  ["\x1b[4~", "end"],
+  ["\x1b[8~", "end"],
   ["\x1bOF", "end"],
   ["\r", "enter"],
   ["\n", "enter"],
@@ -53,6 +58,7 @@ const named: ReadonlyMap<string, NamedKey> = new Map([
   ["\x0c", "ctrl-l"],
   ["\x15", "ctrl-u"],
   ["\x17", "ctrl-w"],
+  ["\x1a", "ctrl-z"],
 ])
 
 // A sequence that a key sends, as a whole: those that are not known mean nothing.

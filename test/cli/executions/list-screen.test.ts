@@ -48,6 +48,10 @@ describe("the interactive list", () => {
     expect(selected("k")).toBe("a")
     expect(selected("\x1b[6~")).toBe("c")
     expect(selected("Gg")).toBe("a")
+    for (const end of ["\x1b[F", "\x1bOF", "\x1b[4~", "\x1b[8~"]) expect(selected(end)).toBe("c")
+    for (const home of ["\x1b[H", "\x1bOH", "\x1b[1~", "\x1b[7~"]) {
+      expect(selected(`G${home}`)).toBe("a")
+    }
   })
 
   test("stays with the execution when others come and go, and beside it when it goes", () => {
@@ -74,6 +78,8 @@ describe("the interactive list", () => {
     ["Gp", "none"],
     ["x", "none"],
     ["\x1b[1;5D", "none"],
+    ["\x1a", "suspend"],
+    ["/sl\x1a", "suspend"],
   ])("%j means %s", (keys, wanted) => {
     expect(typed(list, keys).wanted).toBe(wanted)
   })

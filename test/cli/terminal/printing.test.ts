@@ -161,7 +161,7 @@ const ways: {
     examples: ["\\x1b[2J", "\\u001b]0;", "new Sequence(a)"],
     allowed: {
       "src/cli/terminal/terminal-text.ts": 44,
-      "src/cli/terminal/pressed-keys.ts": 9, // what keys send, to be read
+      "src/cli/terminal/pressed-keys.ts": 13, // what keys send, to be read
       "src/cli/agents/view/typed-input.ts": 2, // what stands around a paste, to be read
       "src/cli/terminal/terminal-modes.ts": 10, // undo modes by their numbers, see `follow.ts`
       "src/cli/terminal/key-names.ts": 19, // what keys send to an execution
