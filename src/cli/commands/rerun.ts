@@ -1,4 +1,5 @@
 import type { ExecutionView } from "../../protocol/execution-view.ts"
+import { option } from "../arguments.ts"
 import { command } from "../command.ts"
 import { reach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
@@ -13,7 +14,7 @@ Runs the command of another execution again, in its directory, with its labels, 
 options change them, and a command after -- replaces the command. Values of variables are never
 recorded: like \`run\`, it gets this shell's, and those that are given with --env. The name is taken
 over as well: while the other one is live, give this one another name with --name.`,
-  options: runOptions,
+  options: { ...runOptions, cwd: option("DIR", "another working directory") },
   examples: {
     "try again": "cc-executor rerun 7kq2mfa4",
     "try again in the background, with more time": "cc-executor rerun -d --timeout 2h 7kq2mfa4",
