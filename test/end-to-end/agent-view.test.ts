@@ -131,6 +131,16 @@ describe("a session on a terminal", () => {
       await pressUntilShows(bob, "n", /q1 denied: local said no/)
       await anna.untilShows(/q1 denied by local/)
       await anna.untilShows(/I was told: run touch a\./)
+
+      await using list = terminalOf(stage, [executable, "ps", "-i"])
+      await list.untilShows(/> \w{8} +idle/)
+      list.type("\r")
+      await list.untilShows(/Ctrl-D goes back to the list[^]*anna> begin[^]*idle: type what to do/)
+      list.type("\x04")
+      await list.untilShows(/The session goes on[^]*.\[\?1049h[^]*q quit/)
+      list.type("l")
+      await list.untilShows(/q quit[^]*> begin[^]*press any key/)
+      expect(list.screen).not.toContain('"event":')
     },
     timeoutMs,
   )

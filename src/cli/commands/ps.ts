@@ -2,6 +2,7 @@ import type { Client } from "../../client/connect.ts"
 import { liveStates, StateKind } from "../../execution/state.ts"
 import { onOneLine } from "../../lib/harmless-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
+import { NoticeOutput } from "../agents/view/notice-output.ts"
 import { type Arguments, flag, option, readPairs, repeatable } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOf, addressOptions } from "../connect/address.ts"
@@ -41,9 +42,9 @@ AGE is the time since the request, TIME the running time without pauses, OUTPUT 
 output. EXIT is the exit code, or what ended the execution instead.
 
 In the interactive list, arrows or j and k select; Enter attaches, and detaching (Ctrl-] Ctrl-], or
-Ctrl-C without a terminal) comes back to the list; l shows the last lines of its output; c cancels,
-after a question; p pauses and resumes; / filters by id, name, label, state or command; a adds those
-that have ended; q quits. \`cc-executor top\` is the same.`,
+Ctrl-C without a terminal, or Ctrl-D from an agent's session) comes back to the list; l shows the
+last lines of its output; c cancels, after a question; p pauses and resumes; / filters by id, name,
+label, state or command; a adds those that have ended; q quits. \`cc-executor top\` is the same.`,
   options,
   examples: {
     "what is running now": "cc-executor ps",
@@ -87,8 +88,16 @@ function checkInteractive({ stdin, stdout, env }: Context, { json, quiet }: PsVa
 /** On a connection of its own, which ends with it: nothing of it is left to the list. */
 function attachTo(values: PsValues) {
   return async (context: Context, id: string, earlier: readonly EndingSignal[]) => {
-    await using reached = await reach(context, values, "never")
-    await attach(context, reached.client, id, { detachKeys: detachSequence(), earlier })
+    const stderr = new NoticeOutput(context.stderr)
+    await using reached = await reach({ ...context, stderr }, values, "never")
+    const { client } = reached
+    const view = await client.call("status", { execution_id: id })
+    if (view.agent) {
+      const { viewAttached } = await import("../agents/view/open-view.ts")
+      await viewAttached(context, stderr, client, view)
+      return
+    }
+    await attach(context, client, id, { detachKeys: detachSequence(), earlier })
   }
 }
 

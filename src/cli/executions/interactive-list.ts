@@ -178,6 +178,18 @@ class InteractiveList implements Disposable {
   }
 
   async #showLogs(view: ExecutionView): Promise<boolean> {
+    if (view.agent) await this.#showConversation(view)
+    else await this.#showOutput(view)
+    return true
+  }
+
+  async #showConversation(view: ExecutionView): Promise<void> {
+    const { printConversation } = await import("../agents/print-conversation.ts")
+    const options = { tail: shownLogLines, until: this.#over.signal }
+    await printConversation(this.#context, this.#client, view, options)
+  }
+
+  async #showOutput(view: ExecutionView): Promise<void> {
     const { stdout, stderr } = this.#context
     const modes = new TerminalModes()
     const printer = new LogPrinter(this.#context, { stream: null, since: null, timestamps: false })
@@ -190,7 +202,6 @@ class InteractiveList implements Disposable {
       const all = nextCommand(this.#context, "logs", shortId(view.execution_id))
       await stderr.write(`cc-executor: these are the last ${shownLogLines} lines; all: ${all}\n`)
     }
-    return true
   }
 
   /** Lets something else have the terminal; answering true, it wants its end to be read. */
@@ -264,8 +275,13 @@ function attachedText(view: ExecutionView): string {
   const name = nameOf(view.labels)
   const id = shortId(view.execution_id)
   const called = name === null ? id : `${onOneLine(name)} (${id})`
-  const back = view.terminal === null ? "Ctrl-C" : "Ctrl-] Ctrl-]"
-  return `cc-executor: ${called}: ${commandText(view)}. ${back} goes back to the list.`
+  const back = `${leavingKeys(view)} goes back to the list.`
+  return `cc-executor: ${called}: ${commandText(view)}. ${back}`
+}
+
+function leavingKeys({ agent, terminal }: ExecutionView): string {
+  if (agent) return "Ctrl-D"
+  return terminal === null ? "Ctrl-C" : "Ctrl-] Ctrl-]"
 }
 
 function refusalText(error: unknown): string {
