@@ -2,6 +2,7 @@ import { measureAgents } from "./agents.ts"
 import { measureAttach } from "./attach.ts"
 import type { Measured } from "./figure.ts"
 import { measureLatency } from "./latency.ts"
+import { measureLedger } from "./ledger.ts"
 import { measureMcpStart } from "./mcp-start.ts"
 import { measureMemory } from "./memory.ts"
 import { measureNeighbours } from "./neighbours.ts"
@@ -20,6 +21,7 @@ const parts = {
   neighbours: measureNeighbours,
   "mcp-start": measureMcpStart,
   agents: measureAgents,
+  ledger: measureLedger,
 }
 
 export type MeasuredPart = Measured & { name: string }

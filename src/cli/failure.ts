@@ -29,10 +29,26 @@ export function orFail<Value>(work: () => Value, say: (errno: string) => string)
   try {
     return work()
   } catch (error) {
-    const errno = errnoOf(error)
-    if (error instanceof CommandFailure || errno === null) throw error
-    throw new CommandFailure(say(errno))
+    throw inWords(error, say)
   }
+}
+
+/** The same for what takes a while. */
+export async function orFailLater<Value>(
+  work: Promise<Value>,
+  say: (errno: string) => string,
+): Promise<Value> {
+  try {
+    return await work
+  } catch (error) {
+    throw inWords(error, say)
+  }
+}
+
+function inWords(error: unknown, say: (errno: string) => string): unknown {
+  const errno = errnoOf(error)
+  const isSaid = error instanceof CommandFailure || errno === null
+  return isSaid ? error : new CommandFailure(say(errno))
 }
 
 /** One line for people. The server's own words are kept: they say what to do. */

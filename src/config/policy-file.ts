@@ -6,8 +6,8 @@ import {
   readBeginnings,
   wordsOf,
 } from "../execution/argument-rule.ts"
-import type { Result } from "../lib/result.ts"
-import { readYaml } from "./read-yaml.ts"
+import { fail, type Result } from "../lib/result.ts"
+import { readYaml, yamlFaultText } from "../lib/yaml/read-yaml.ts"
 
 const Words = z.string().min(1).transform(wordsOf).pipe(z.array(z.string()).min(1))
 const Name = z.string().regex(/^[^=*\0]+\*?$/, "a variable name, or a prefix followed by *")
@@ -53,5 +53,6 @@ export type PolicyFile = z.infer<typeof PolicyFileSchema>
 
 /** The failure names the place in the file, and completes the sentence "… cannot be used: ". */
 export function readPolicyFile(text: string): Result<PolicyFile, string> {
-  return readYaml(text, PolicyFileSchema)
+  const read = readYaml(text, PolicyFileSchema, { braces: "refused" })
+  return read.ok ? read : fail(yamlFaultText(read.failure))
 }

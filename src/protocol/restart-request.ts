@@ -14,6 +14,8 @@ export function restartRequest(
   // As it was configured last, which need not be as it was started.
   const latest = status ?? agent
   const mode = PermissionMode.safeParse(latest?.permission_mode ?? session?.permissionMode)
+  // The agent tells it, and may tell anything.
+  const model = AgentOptions.shape.model.safeParse(latest?.model ?? undefined)
   return {
     request: ExecuteParams.parse({
       argv,
@@ -32,7 +34,7 @@ export function restartRequest(
     }),
     options: AgentOptions.parse({
       agent: session?.agent,
-      model: latest?.model ?? session?.model ?? undefined,
+      model: model.data ?? session?.model ?? undefined,
       permission_mode: mode.data,
       max_turns: session?.maxTurns ?? undefined,
       max_cost_usd: session?.maxCostUsd ?? undefined,

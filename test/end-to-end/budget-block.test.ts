@@ -17,7 +17,7 @@ afterAll(() => service[Symbol.asyncDispose]())
 
 const argv = ["seq", "1", "400000"]
 const policy = "block"
-const budgets = fewIfShort(3, [
+const budgets = fewIfShort(2, [
   { bytes: 1024 },
   { lines: 100 },
   { bytes: 200_000, lines: 1000 },

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]())
 
 // A tiny budget slows the child down, so that files are not made and unlinked all day.
-const budgets = fewIfShort(3, [
+const budgets = fewIfShort(2, [
   { bytes: 200_000, lines: 7 },
   { bytes: 50_000 },
   { lines: 1000 },

@@ -214,8 +214,8 @@ describe("a saved context", () => {
       exitCode: 0,
       stdout: "far\n",
     })
-    const readySleeper = ["sh", "-c", "echo ready; exec sleep 1000"]
-    const { stdout: id } = await run("run", "--context", "team", "-d", "--", ...readySleeper)
+    const words = ["sh", "-c", "echo ready; exec sleep 1000"]
+    const { stdout: id } = await run("run", "--context", "team", "-d", "--", ...words)
     await using attached = line.startWith(env, "attach", "--context", "team", id.trim())
     await attached.untilSays("ready")
     attached.kill("SIGINT")

@@ -23,7 +23,7 @@ import { Service } from "../support/service.ts"
 import { notRoot, testUnless } from "../support/test-unless.ts"
 
 const uid = 65534
-const rounds = byScale({ short: 10, full: 40, long: 400 })
+const rounds = byScale({ short: 6, full: 40, long: 400 })
 const atOnce = 10
 
 /** Where a child may start, where it may not, and a place in which names can be exchanged. */

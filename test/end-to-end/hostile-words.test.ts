@@ -91,7 +91,7 @@ const telling: readonly Attempt[] = [
   ["doctor"],
   ["receipt", "ID"],
 ]
-const localShare = byScale({ short: 18, full: 1, long: 1 })
+const localShare = byScale({ short: 30, full: 1, long: 1 })
 const localShareOf = (attempts: readonly Attempt[], nth: number) => [
   ...telling,
   ...shareOf(attempts, nth, localShare),

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { toolFolder } from "../../scripts/test-tools.ts"
 import { CommandLine } from "../cli/command-line.ts"
 import { filesWith } from "../support/files-with.ts"
+import { onlyInFull } from "../support/scale.ts"
 import { executable, Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { testUnless } from "../support/test-unless.ts"
@@ -106,31 +107,35 @@ describe("Claude Code", () => {
     expect(details.stdout).toContain(`Command: ${executable}`)
   })
 
-  testUnless(noClaude, "brings the token that stands in no file of its own", async () => {
-    await using person = new Person()
-    await using service = await Service.start({ env: { CC_EXECUTOR_REQUIRE_TOKEN: "true" } })
-    const options = ["--name", "ci", "--state-dir", service.stateDir]
-    const token = await person.line.stdout("token", "create", ...options)
-    const path = join(person.home, "ci.token")
-    writeFileSync(path, token, { mode: 0o600 })
-    const remote = ["--write", "--url", await service.url()]
-    const env = { CC_EXECUTOR_TOKEN: token }
-    await person.install(["claude-code", ...remote, "--name", "file", "--token-file", path])
-    await person.install(["claude-code", ...remote, "--name", "variable"], env)
-    for (const transport of ["http", "ws"]) {
-      const how = ["--transport", transport, "--name", transport]
-      await person.install(["claude-code", ...remote, ...how], env)
-    }
+  testUnless(
+    noClaude ?? onlyInFull,
+    "brings the token that stands in no file of its own",
+    async () => {
+      await using person = new Person()
+      await using service = await Service.start({ env: { CC_EXECUTOR_REQUIRE_TOKEN: "true" } })
+      const options = ["--name", "ci", "--state-dir", service.stateDir]
+      const token = await person.line.stdout("token", "create", ...options)
+      const path = join(person.home, "ci.token")
+      writeFileSync(path, token, { mode: 0o600 })
+      const remote = ["--write", "--url", await service.url()]
+      const env = { CC_EXECUTOR_TOKEN: token }
+      await person.install(["claude-code", ...remote, "--name", "file", "--token-file", path])
+      await person.install(["claude-code", ...remote, "--name", "variable"], env)
+      for (const transport of ["http", "ws"]) {
+        const how = ["--transport", transport, "--name", transport]
+        await person.install(["claude-code", ...remote, ...how], env)
+      }
 
-    const [known, unknown] = [
-      await person.claude(["mcp", "list"], env),
-      await person.claude(["mcp", "list"]),
-    ]
+      const [known, unknown] = [
+        await person.claude(["mcp", "list"], env),
+        await person.claude(["mcp", "list"]),
+      ]
 
-    expect(connected(known.stdout)).toEqual(["file", "http", "variable", "ws"])
-    expect(connected(unknown.stdout)).toEqual(["file"])
-    expect(filesWith(person.home, token.slice(-20))).toEqual([path])
-  })
+      expect(connected(known.stdout)).toEqual(["file", "http", "variable", "ws"])
+      expect(connected(unknown.stdout)).toEqual(["file"])
+      expect(filesWith(person.home, token.slice(-20))).toEqual([path])
+    },
+  )
 
   testUnless(noClaude, "writes the same itself, by the command that is shown", async () => {
     await using person = new Person()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:te
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { endService, linesOf, OwnersHome } from "../support/owners-home.ts"
-import { faultsIn, isNamed, type PlantedCase } from "../support/planted-cases.ts"
+import { faultsIn, faultsOf, isNamed, type PlantedCase } from "../support/planted-cases.ts"
 import { owner, plant, plantForNow, plants, RootsOwn } from "../support/planted-state.ts"
 import { byScale, fewIfShort } from "../support/scale.ts"
 import { isRunning } from "../support/service.ts"
@@ -89,9 +89,11 @@ describe("in a state directory of another user", () => {
         using copy = home.copy()
         plant(copy.stateDir, name, kind, roots)
 
-        const { exitCode } = await home.use(line, copy.stateDir, owner)
+        const finished = await home.use(line, copy.stateDir, owner)
 
-        expect({ name, kind, isSound: exitCode === 0 }).toEqual({ name, kind, isSound: false })
+        const isSound = finished.exitCode === 0
+        const tried = { name, kind, isSound, faults: faultsOf(finished) }
+        expect(tried).toEqual({ name, kind, isSound: false, faults: [] })
       }
     }
   })

@@ -160,7 +160,7 @@ describe("serve that cannot be taken over leaves the service in the background a
     ["no token for the network", "--host=0.0.0.0", "could not authenticate"],
     ["a log file in no directory", "--log-file=/dev/null/log", "The log file /dev/null/log"],
   ]
-  test.each(fewIfShort(3, wrong))("%s", async (_, flags, why) => {
+  test.each(fewIfShort(2, wrong))("%s", async (_, flags, why) => {
     // What one makes for the network, even in vain, would be there for the next.
     const isForNetwork = flags.includes("--host")
     const { line, id, pid } = await (isForNetwork ? withExecution() : unchanged())

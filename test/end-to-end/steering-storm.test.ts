@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { CallError } from "../../src/client/client-error.ts"
 import type { Client } from "../../src/client/connect.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { byScale } from "../support/scale.ts"
 import { seededRandom } from "../support/seeded-random.ts"
@@ -23,7 +23,7 @@ const kinds = [
 const storm = byScale({ short: kinds, full: [...kinds, ...kinds], long: [...kinds, ...kinds] })
 const mostOrders = byScale({ short: 120, full: 300, long: 300 })
 
-describeEachContainment("many executions that are steered by many at once", (containment) => {
+describeAContainment("many executions that are steered by many at once", (containment) => {
   test("all end as they should, and leave nothing", async () => {
     const flags = { containment, grace: "200ms", linger: "200ms", "max-executions": "6" }
     await using service = await Service.start({ flags })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { describeAContainment } from "../support/each-containment.ts"
 import { fixture } from "../support/independent-run.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { sharedService } from "../support/shared-service.ts"
@@ -12,10 +13,6 @@ async function openSession(name?: string, scope = "execute,control,read,attest")
   if (name === undefined) return RawSession.open(await service().url())
   const token = await makeToken(service().stateDir, { name, scope })
   return RawSession.open(await service().url(), bearing(token))
-}
-
-function unixUrl(): string {
-  return `ws+unix://${service().stateDir}/gateway.sock:/ws/mcp`
 }
 
 describe("a step is not started", () => {
@@ -129,7 +126,10 @@ describe("it proves nothing", () => {
   })
 })
 
-describe("whatever a trial starts", () => {
+describeAContainment("whatever a trial starts", (containment) => {
+  const service = sharedService({ flags: { containment } })
+  const openSession = async () => RawSession.open(await service().url())
+  const unixUrl = () => `ws+unix://${service().stateDir}/gateway.sock:/ws/mcp`
   const asks = fixture("ask-for-trial.ts")
 
   /** What an act hears that runs these words. */

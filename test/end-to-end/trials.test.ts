@@ -2,11 +2,13 @@ import { describe, expect, test } from "bun:test"
 import { createHash, createPublicKey, verify } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { scriptedAgentPath } from "../support/agent-deeds.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { sharedService } from "../support/shared-service.ts"
 import { digestOf, runStep, runTrial, statementOf, TrialGround } from "../support/trials.ts"
+import { until } from "../support/until.ts"
 
-const service = sharedService()
+const service = sharedService({ env: { PATH: scriptedAgentPath } })
 
 async function openSession() {
   return RawSession.open(await service().url())
@@ -102,6 +104,43 @@ describe("a trial", () => {
 
     expect((await runner.call("trial.status", { trial })).envelope).toEqual(envelope)
     expect((await runner.call("trial.end", { trial })).verdict).toBe("BROKEN")
+  })
+})
+
+describe("an agent's session that acts", () => {
+  test("is what was announced, and attested with what it has cost", async () => {
+    using runner = await openSession()
+    using ground = new TrialGround()
+    const cwd = ground.directory
+    const prompt = "Make it done."
+    const [red, , green] = ground.steps()
+    if (red === undefined || green === undefined) throw new Error("a step is missing")
+    const session = { agent: "claude", prompt: digestOf(prompt) } as const
+    const steps = [red, { id: "act", role: "act" as const, cwd, session }, green]
+    const { trial } = await runner.call("trial.begin", ground.request(steps))
+    await runStep(runner, trial, "red")
+
+    const other = await runner.refused("agent.start", { trial, role: "act", prompt: "Cheat.", cwd })
+    const command = await runner.refused("execute", { trial, role: "act", command: "true" })
+    const started = await runner.call("agent.start", { trial, role: "act", prompt, cwd })
+    const { execution_id } = started
+    await until("its turn has ended", async () => {
+      const answer = await runner.response(runner.request("agent.status", { execution_id }))
+      return JSON.stringify(answer).includes('"outcome":"success"') || undefined
+    })
+    await runner.call("agent.end", { execution_id })
+    await until("the act has ended", async () => {
+      const { steps: all } = await runner.call("trial.status", { trial })
+      return all[1]?.state === "ended" || undefined
+    })
+    await runner.run({ argv: ["touch", ground.done] })
+    await runStep(runner, trial, "green")
+    const { verdict, envelope } = await runner.call("trial.end", { trial })
+
+    expect([other.data.reason, command.data.reason]).toEqual(["NOT_ANNOUNCED", "NOT_ANNOUNCED"])
+    expect(verdict).toBe("PASSED")
+    const act = statementOf(envelope).predicate.trial.steps[1]
+    expect(act?.session).toMatchObject({ last_turn: "success", turns: 1 })
   })
 })
 

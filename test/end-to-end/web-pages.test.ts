@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test"
 import { z } from "zod"
 import { noBrowser, openPage, pageText } from "../support/browser.ts"
 import { RawSession } from "../support/raw-session.ts"
+import { onlyInFull } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
 import { testUnless } from "../support/test-unless.ts"
 
@@ -148,7 +149,7 @@ describe("a page of another origin, in a real browser", () => {
   )
 
   testUnless(
-    noBrowser,
+    noBrowser ?? onlyInFull,
     "opens the WebSocket where its origin is allowed",
     async () => {
       await using foreign = new ForeignPage()

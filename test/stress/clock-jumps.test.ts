@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import type { ParamsOf } from "../../src/protocol/methods.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { Service } from "../support/service.ts"
 import { StreamClient } from "../support/stream-client.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
@@ -17,7 +17,7 @@ const patient: ParamsOf<"execute"> = {
 }
 const ticking = "i=0; while [ $i -lt 80 ]; do echo $i; sleep 0.02; i=$((i+1)); done"
 
-describeEachContainment("a wall clock that jumps by hours, there and back", (containment) => {
+describeAContainment("a wall clock that jumps by hours, there and back", (containment) => {
   testUnless(
     noWallClock,
     "ends, extends and reorders nothing",

@@ -100,8 +100,9 @@ function specifierViolations({ file, specifier, target }: Import, rules: ImportR
   return [`${file}: pure, may not import "${specifier}"`]
 }
 
+// Reading YAML is as pure as reading JSON.
 const impureNames = [
-  "Bun|process|performance|crypto",
+  "Bun(?!\\.YAML\\b)|process|performance|crypto",
   "setTimeout|setInterval|setImmediate|queueMicrotask",
 ].join("|")
 // A global, not a property (`state.process`) nor a key (`process: 1`) of that name.

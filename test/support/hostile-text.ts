@@ -91,18 +91,25 @@ function fill(schema: JsonSchema | boolean, variant: number): unknown {
 function textOf({ format, pattern }: JsonSchema): string {
   if (format === "date-time") return "2026-01-01T00:00:00.000Z"
   if (pattern === undefined) return hostile
-  // The few patterns that there are on the wire are of ids and hashes.
+  // The few patterns that there are on the wire are of ids, hashes and absolute paths.
   const lengths = [26, 10, 64].map((length) => "a".repeat(length))
-  return lengths.find((text) => new RegExp(pattern).test(text)) ?? hostile
+  return [...lengths, `/${hostile}`].find((text) => new RegExp(pattern).test(text)) ?? hostile
 }
 
 function itemsOf({ items }: JsonSchema): JsonSchema | boolean {
   return items === undefined || Array.isArray(items) ? true : items
 }
 
+/** What acts in a trial: one of them, which no JSON schema of ours says. */
+const oneOfThese = ["argv", "command", "session"]
+
 function fillObject(schema: JsonSchema, variant: number): object {
-  const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => {
-    return [name, fill(field, variant)] as const
+  const properties = schema.properties ?? {}
+  const excess = oneOfThese.every((name) => name in properties)
+    ? oneOfThese.filter((_, index) => index !== variant % oneOfThese.length)
+    : []
+  const fields = Object.entries(properties).flatMap(([name, field]) => {
+    return excess.includes(name) ? [] : [[name, fill(field, variant)] as const]
   })
   const { additionalProperties: more = false } = schema
   const extra = more === false ? [] : [[hostile, fill(more, variant)] as const]

@@ -1,5 +1,5 @@
 import { chmodSync } from "node:fs"
-import { basename } from "node:path"
+import { basename, dirname } from "node:path"
 import { endService, type Finished, type OwnersHome } from "./owners-home.ts"
 import { filesOf, owner, plant, RootsOwn, secret, stranger } from "./planted-state.ts"
 
@@ -48,15 +48,17 @@ export function faultsOf({ exitCode, stdout, stderr, isLate }: Finished): string
 }
 
 /** Where the words are about what the file says, and not about the file. */
-const otherWords: Readonly<Record<string, string>> = {
-  "schema.json": "has version",
-  "00000000.seg": "The transcript is damaged",
+const otherWords: Readonly<Record<string, RegExp>> = {
+  "schema.json": /has version/,
+  "00000000.seg": /The transcript is damaged/,
 }
+const transcriptWords = /the transcript is gone|is no longer kept|segment 0 is missing/
 
 /** Whether words tell whoever reads them which file is meant. */
 export function isNamed(name: string, said: string): boolean {
   const entry = basename(name)
-  return [entry, otherWords[entry] ?? entry].some((word) => said.includes(word))
+  const others = dirname(name) === "transcripts" ? transcriptWords : otherWords[entry]
+  return said.includes(entry) || others?.test(said) === true
 }
 
 type Sound = { exitCode: number; words: string }

@@ -15,6 +15,14 @@ export function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null
 }
 
+const mostNameCharacters = 256
+
+/** A text that can be the name of something. */
+export function nameOf(value: unknown): string | null {
+  const text = textOf(value)
+  return text === null || text === "" || text.length > mostNameCharacters ? null : text
+}
+
 /** Larger ones are of no use to anybody, and their sums would be infinite. */
 const largest = 1e12
 

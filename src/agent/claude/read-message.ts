@@ -1,6 +1,15 @@
 import type { Tokens, TurnOutcome } from "../../execution/agent.ts"
 import type { AgentSignal, QuestionAsked, TotalUsage, TurnEnd } from "../port.ts"
-import { countOf, type Fields, fieldsOf, listOf, numberOf, textOf, timeOf } from "./fields.ts"
+import {
+  countOf,
+  type Fields,
+  fieldsOf,
+  listOf,
+  nameOf,
+  numberOf,
+  textOf,
+  timeOf,
+} from "./fields.ts"
 
 /**
  * What a message of Claude Code means for its session. Nothing is required of it: what is missing
@@ -52,15 +61,15 @@ function systemSignals(message: Fields): AgentSignal[] {
         {
           kind: "session",
           sessionId: textOf(message["session_id"]) ?? "",
-          version: textOf(message["claude_code_version"]),
-          model: textOf(message["model"]),
-          permissionMode: textOf(message["permissionMode"]),
+          version: nameOf(message["claude_code_version"]),
+          model: nameOf(message["model"]),
+          permissionMode: nameOf(message["permissionMode"]),
         },
       ]
     case "status": {
       const status = message["status"]
       if (status === "compacting") return [{ kind: "compacting", isOver: false }]
-      const permissionMode = textOf(message["permissionMode"])
+      const permissionMode = nameOf(message["permissionMode"])
       if (permissionMode !== null) return [{ kind: "configured", model: null, permissionMode }]
       return status === "requesting" ? [{ kind: "thinking" }] : []
     }

@@ -1,4 +1,5 @@
 import type { AgentStatus } from "../../execution/agent.ts"
+import { isSessionId } from "../../execution/session-id.ts"
 import type { HostStart } from "../../protocol/agent-orders.ts"
 import type { AgentSignal } from "../port.ts"
 import type { Recorder } from "./recorder.ts"
@@ -26,7 +27,7 @@ export class Identity {
     const before = this.#known
     this.#known = {
       agent_version: signal.version ?? before.agent_version,
-      session_id: signal.sessionId === "" ? before.session_id : signal.sessionId,
+      session_id: isSessionId(signal.sessionId) ? signal.sessionId : before.session_id,
       model: signal.model ?? before.model,
       permission_mode: signal.permissionMode ?? before.permission_mode,
     }

@@ -78,7 +78,7 @@ function openLock(path: string): OwnedFile | null {
 
 const pollMs = 20
 
-/** Waits until a keeper has ended; false when it has not by then. */
+/** Waits until a keeper has let go of its directory, and has ended; false when not by then. */
 export async function keeperEnd(
   lockPath: string,
   keeper: RunningKeeper,
@@ -88,8 +88,13 @@ export async function keeperEnd(
   for (;;) {
     const now = runningKeeper(lockPath)
     const isOver = now === null || now.pid !== keeper.pid || now.startTicks !== keeper.startTicks
-    if (isOver) return true
+    if (isOver && !isRunning(keeper)) return true
     if (performance.now() > deadlineMs) return false
     await Bun.sleep(pollMs)
   }
+}
+
+function isRunning({ pid, startTicks }: RunningKeeper): boolean {
+  const stat = readStat(pid)
+  return isAlive(stat) && stat.startTicks === startTicks
 }

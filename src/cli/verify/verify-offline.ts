@@ -14,7 +14,7 @@ import { openJournalReader } from "../../service/storage/journal/journal-reader.
 import type { StatePaths } from "../../service/storage/state-paths.ts"
 import { verifyTranscript } from "../../service/storage/transcript/read/verify.ts"
 import { filesOf, type TranscriptFiles } from "../../service/storage/transcript/segment-files.ts"
-import { CommandFailure } from "../failure.ts"
+import { CommandFailure, orFailLater } from "../failure.ts"
 import { checkReceipt, type Keys } from "./check-receipt.ts"
 import { type Verdict, verdictOf } from "./verdict.ts"
 
@@ -114,6 +114,9 @@ async function checkTranscript(
   const contains =
     claim.contains === undefined ? undefined : new TextEncoder().encode(claim.contains)
   const { executed } = claim
-  const verification = await verifyTranscript(files, transcript, { contains, executed, hashes })
+  const verification = await orFailLater(
+    verifyTranscript(files, transcript, { contains, executed, hashes }),
+    (errno) => `The transcript in ${files.directory} cannot be read (${errno}).`,
+  )
   return checkClaim(verification, claim, hashes, hasOwnUser)
 }

@@ -60,7 +60,13 @@ export function createIdentify(options: IdentifyOptions): Identify {
   return (attempt) => {
     const known = identified(attempt)
     if (!known.ok) return known
-    return ok({ ...known.value, peer: () => options.processOf(attempt.peer) })
+    let found: PeerProcess = { kind: "unknown" }
+    const peer = () => {
+      // It is the same as long as there is this connection.
+      if (found.kind === "unknown") found = options.processOf(attempt.peer)
+      return found
+    }
+    return ok({ ...known.value, peer })
   }
 
   function identified(attempt: ConnectionAttempt): Result<Caller, Failure> {

@@ -92,7 +92,8 @@ export class Keeper {
     if (!room.ok) return room
     const busy = agent && sessionInUse(agent, this.live, store)
     if (busy !== null) return fail(busy)
-    const prepared = this.#ports.prepareStart(starter, placed, agentOptions)
+    const before = predecessor?.record ?? null
+    const prepared = this.#ports.prepareStart(starter, placed, agentOptions, before)
     if (!prepared.ok) return prepared
     const { request, marks } = prepared.value
     const plan = this.#planner.plan(request, starter, agent)
@@ -112,7 +113,6 @@ export class Keeper {
       createdAt: this.#ports.clock.now().toISOString(),
     })
     const idempotency = asked && { ...asked, key: asked.key.kept }
-    const before = predecessor?.record ?? null
     const create = () => store.create(record, idempotency, before)
     if (!this.#ports.withoutReserve(create)) return diskFull
     const supervision = this.#supervision(record)

@@ -41,6 +41,7 @@ export interface TrialStore {
   receipt(id: ExecutionId): SignedReceipt | null
   end(id: TrialId, verdict: TrialVerdict, envelope: SignedAttestation): void
   open(): RecordedTrial[]
+  countOpen(principal: string): number
 }
 
 export interface AttestationSigner {

@@ -118,6 +118,7 @@ export const catalogue = {
     "Lines that could not be written to the audit trail.",
   ),
 
+  cc_executor_trials_judged_total: counter("keeper", "Trials that were judged.", "verdict"),
   cc_executor_gateway_restarts_total: counter("keeper", "Gateway restarts.", "reason"),
   cc_executor_transcripts_bytes: gauge("keeper", "Size of the output that is kept.", "executions"),
   cc_executor_disk_free_bytes: gauge("keeper", "Free space on the state directory's disk."),

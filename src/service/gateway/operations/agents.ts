@@ -1,6 +1,7 @@
 import type { ExecutionId } from "../../../execution/id.ts"
 import { type ExecutionRecord, hasLabels } from "../../../execution/record.ts"
 import type { Scope } from "../../../execution/scope.ts"
+import { isSessionId } from "../../../execution/session-id.ts"
 import type { StateKind } from "../../../execution/state.ts"
 import type { ByteBudget } from "../../../lib/byte-budget.ts"
 import { delay } from "../../../lib/delay.ts"
@@ -168,7 +169,8 @@ async function sessionToResume(
   const found = await status(caller, resume)
   if (!found.ok) return found
   const { agent, spec } = found.value
-  const session = agent?.session_id ?? spec.agent?.sessionId
+  const told = agent?.session_id ?? ""
+  const session = isSessionId(told) ? told : spec.agent?.sessionId
   if (session !== undefined) return ok({ session, ran: found.value })
   return fail(failure("INVALID_PARAMS", `Execution ${found.value.id} has no agent's session.`))
 }

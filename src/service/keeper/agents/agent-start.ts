@@ -2,6 +2,7 @@ import type { AgentSpec } from "../../../execution/agent.ts"
 import type { ApprovalRule } from "../../../execution/approval-rule.ts"
 import { ownedRules } from "../../../execution/judge-question.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
+import { isSessionId } from "../../../execution/session-id.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { HostStart } from "../../../protocol/agent-orders.ts"
 import type { HostRestart, UnfinishedWork } from "../../../protocol/agent-restart.ts"
@@ -55,9 +56,10 @@ export function agentStartOf(
 
 function sameSession({ record, work, attempt }: Predecessor): Partial<AgentSpec> {
   const { agent } = record.spec
-  const told = (work.status ?? record.agent)?.session_id ?? agent?.sessionId
+  const told = (work.status ?? record.agent)?.session_id ?? ""
+  const sessionId = isSessionId(told) ? told : agent?.sessionId
   return {
-    ...(told === undefined ? {} : { sessionId: told }),
+    ...(sessionId === undefined ? {} : { sessionId }),
     resumedFrom: agent?.resumedFrom ?? null,
     fork: agent?.fork ?? false,
     ...(agent?.worktree === undefined ? {} : { worktree: agent.worktree }),

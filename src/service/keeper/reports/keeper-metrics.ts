@@ -1,6 +1,7 @@
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import { type Outcome, StopCause } from "../../../execution/state.ts"
+import { TrialVerdict } from "../../../execution/trial/announcement.ts"
 import type { AuditNote } from "../../../protocol/audit-entry.ts"
 import { Reason } from "../../../protocol/failure.ts"
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
@@ -22,6 +23,7 @@ export class KeeperMetrics {
   readonly #clock: Pick<Clock, "now" | "monotonicMs">
   readonly #ended = new Map(allOutcomeLabels.map((labels) => [keyOf(labels), { labels, value: 0 }]))
   readonly #refusals = new Tally<string>("reason", [...Reason.options, severalReasons])
+  readonly #judged = new Tally<TrialVerdict>("verdict", TrialVerdict.options)
   readonly #restarts = new Tally<RestartReason>("reason", restartReasons)
   readonly #queueWait = new Histogram(longSeconds)
   readonly #start = new Histogram(shortSeconds)
@@ -71,6 +73,10 @@ export class KeeperMetrics {
     this.#control.get(order)?.observe(this.#secondsSince(sinceMs))
   }
 
+  judged(verdict: TrialVerdict): void {
+    this.#judged.add(verdict)
+  }
+
   gatewayRestarted(reason: RestartReason): void {
     this.#restarts.add(reason)
   }
@@ -96,6 +102,7 @@ export class KeeperMetrics {
       metricSamples("cc_executor_control_seconds", control),
       oneValue("cc_executor_output_taken_bytes_total", this.#takenBytes),
       metricSamples("cc_executor_refusals_total", this.#refusals.samples()),
+      metricSamples("cc_executor_trials_judged_total", this.#judged.samples()),
       metricSamples("cc_executor_gateway_restarts_total", this.#restarts.samples()),
     ]
   }

@@ -98,6 +98,7 @@ export function runKeeper(
       const { reasons, ...facts } = trial
       log.info({ ...facts, why: reasons[0] }, "trial judged")
       audited.judged(trial)
+      metrics.judged(trial.verdict)
     },
   })
   const counting = metrics.noting(audit)

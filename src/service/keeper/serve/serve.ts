@@ -157,7 +157,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   stack.use(every(surveyMs, log, () => keeper.startQueued()))
   stack.use(every(surveyMs, log, surveyOf(machine.forest, remember, remembered)))
   doneUnlessShort(log, "the first housekeeping", runHousekeeping)
-  trials.resume()
+  stack.use(trials).resume()
   const beginning = { containment, lost: lost.length }
   const started = { ...beginning, version, policy }
   const note = { ...started, ...handedOverBy(handover, receivedHandover) }

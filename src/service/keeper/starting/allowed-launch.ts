@@ -109,10 +109,9 @@ export function plannedProgram(
   // What could not be looked at for want of descriptors is not what the policy refuses.
   const isUnjudged = (errno: string) => policy.kind === "everything" || shortageOf(errno) !== null
   if (!program.ok) {
-    const missing = searchedIn(program.failure, argv0, where)
-    return isUnjudged(missing.errno)
-      ? fail(couldNotStart(missing))
-      : refuse("program", missing.message)
+    const unfound = searchedIn(program.failure, argv0, where)
+    if (isUnjudged(unfound.errno)) return fail(couldNotStart(unfound))
+    return refuse("program", unfound.message)
   }
   const { path } = program.value
   if (policy.kind === "everything") return ok({ file: path, argv0 })

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
+import type { StateKind } from "../../../execution/state.ts"
 import { Announcement, type TrialId } from "../../../execution/trial/announcement.ts"
 import { newMarker } from "../../../execution/trial/check-wrapper.ts"
 import type { RecordedTrial } from "../../../execution/trial/recorded-trial.ts"
@@ -31,9 +32,11 @@ export type PreparedStart = {
 type OneTrial = KeeperParams<"endTrial">
 
 const retryMs = 1000
+/** Of one principal. */
+const mostOpen = 1000
 
 /** Trials from their announcement to their verdict. What is open is in the journal, not here. */
-export class Trials {
+export class Trials implements Disposable {
   readonly #ports: TrialPorts
   readonly #leases = new Map<TrialId, Disposable>()
   /** Those that nobody runs any more, while what is left of them ends. */
@@ -51,6 +54,11 @@ export class Trials {
       if (lost === null) this.#keepLease(id, trial.leaseMs)
       else this.#lose(id, `the service ended while its step ${JSON.stringify(lost)} ran`)
     }
+  }
+
+  /** What is open stays so, for the next service. */
+  [Symbol.dispose](): void {
+    for (const id of this.#leases.keys()) this.#dropLease(id)
   }
 
   async begin({
@@ -71,6 +79,7 @@ export class Trials {
       return fail(failure("IDEMPOTENCY_MISMATCH", message))
     }
     if (earlier) return ok({ ...begun(earlier.trial), repeated: true })
+    if (store.countOpen(principal) >= mostOpen) return fail(tooManyOpen)
     const place = nextPlace(principal, work, store)
     if (!place.ok) return place
     const { chain: _, continues: __, ...named } = work
@@ -111,6 +120,7 @@ export class Trials {
     if (!found.ok) return found
     if (found.value.ended !== null) return ok(told(asked.trial, found.value.ended))
     await this.#losses.get(asked.trial)
+    await this.#whatIsEnding(asked.trial)
     const running = this.#running(asked.trial)
     if (running.length > 0) return fail(stillRuns(asked.trial, running))
     return this.#judge(asked.trial, null)
@@ -121,11 +131,13 @@ export class Trials {
     { principal, peer }: Starter,
     request: ExecuteParams,
     agent: AgentOptions | null,
+    /** The execution whose session goes on. */
+    before: ExecutionRecord | null = null,
   ): Result<PreparedStart, Failure> {
     const where = this.#whereabouts(peer ?? { kind: "elsewhere" })
     if (request.trial === undefined) {
-      const marks = where.kind === "outside" ? {} : { withinTrial: where.trial }
-      return ok({ request, marks })
+      const withinTrial = where.kind === "outside" ? before?.withinTrial : where.trial
+      return ok({ request, marks: withinTrial === undefined ? {} : { withinTrial } })
     }
     if (where.kind !== "outside") return fail(notOutside(where))
     const { store } = this.#ports
@@ -230,6 +242,12 @@ export class Trials {
       .filter(({ record }) => record.trial?.id === id)
   }
 
+  /** Whoever has canceled a step need not wait for its end before asking for the verdict. */
+  async #whatIsEnding(id: TrialId): Promise<void> {
+    const ending = this.#live(id).filter(({ record }) => isEnding.has(record.state.kind))
+    await Promise.all(ending.map(({ ended }) => ended))
+  }
+
   /** The steps that have no end in the journal. */
   #running(id: TrialId): string[] {
     return this.#ports.store.steps(id).flatMap(({ step, executionId }) => {
@@ -247,6 +265,8 @@ export class Trials {
   }
 }
 
+const isEnding: ReadonlySet<StateKind> = new Set(["stopping", "draining", "ended"] as const)
+
 function begun({ announcement, chain, digest, leaseMs }: Omit<RecordedTrial, "ended">): TrialBegun {
   const { trial, sequence, previous } = announcement
   return { trial, chain, sequence, previous, digest, lease_ms: leaseMs }
@@ -262,6 +282,12 @@ function told(
 function digestOf(value: unknown): string {
   return createHash("sha256").update(canonicalText(value)).digest("hex")
 }
+
+const tooManyOpen = failure(
+  "AT_CAPACITY",
+  `You have ${mostOpen} trials open: end some of them first.`,
+  { retry_after: 1 },
+)
 
 const hasSecrets = failure(
   "INVALID_PARAMS",

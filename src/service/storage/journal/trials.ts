@@ -124,6 +124,11 @@ export class SqliteTrials implements TrialStore {
     })
   }
 
+  countOpen(principal: string): number {
+    const row = this.#statements.countOpen.get(principal)
+    return z.object({ count: z.int() }).parse(row).count
+  }
+
   open(): RecordedTrial[] {
     return this.#statements.open.all().map((row) => parseTrialRow(row, this.#path))
   }
@@ -192,6 +197,9 @@ function prepareStatements(database: Database, owner: DisposableStack) {
     ),
     end: prepare<[string, string, string]>(
       "UPDATE trials SET verdict = ?, envelope = ? WHERE id = ? AND verdict IS NULL RETURNING id",
+    ),
+    countOpen: prepare<[string]>(
+      "SELECT count(*) AS count FROM trials WHERE verdict IS NULL AND principal = ?",
     ),
     open: prepare<[]>(`SELECT ${trialColumns} FROM trials WHERE verdict IS NULL ORDER BY ordinal`),
   }

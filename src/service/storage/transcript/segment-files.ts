@@ -24,6 +24,7 @@ export function segmentPath(files: TranscriptFiles, number: number): string {
 
 /** Ascending; null when there is no such directory, or something else in its place. */
 export function segmentNumbers(files: TranscriptFiles): number[] | null {
+  if (lstatSync(files.directory, { throwIfNoEntry: false })?.isDirectory() !== true) return null
   try {
     return readdirSync(files.directory)
       .flatMap((name) => {

@@ -164,18 +164,17 @@ describe("a connection to ourselves", () => {
     using users = peerUsers()
     const found: Array<[number | null, number | null]> = []
     const server = createServer({ allowHalfOpen: true }, (socket) => {
-      socket.resume().on("error", () => undefined)
-      const lookWhileAndAfter = async () => {
-        const peer = { address: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 }
-        const itsEnds = { peer, local: { address: "127.0.0.1", port: portOf(server) } }
-        const uidNow = () => users.uidOf(itsEnds)
-        const whileOpen = uidNow()
+      const peer = { address: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 }
+      const connection = { peer, local: { address: "127.0.0.1", port: portOf(server) } }
+      const look = async () => {
+        const whileHeld = users.uidOf(connection)
         socket.write("close now")
-        await until("its program has closed it", () => uidNow() === null)
-        found.push([whileOpen, uidInTcpTable(readTcpTable("tcp"), itsEnds)])
+        await until("its program has closed it", () => users.uidOf(connection) === null)
+        found.push([whileHeld, uidInTcpTable(readTcpTable("tcp"), connection)])
         socket.destroy()
       }
-      socket.once("end", () => void lookWhileAndAfter())
+      socket.resume().on("error", () => undefined)
+      socket.once("end", () => void look())
     }).listen(0, "127.0.0.1")
     await once(server, "listening")
     for (const uid of [0, 1234]) await sayAndShutDown(uid, portOf(server))

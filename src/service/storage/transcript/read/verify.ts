@@ -22,6 +22,8 @@ const sliceBytes = 2 * 1024 * 1024
 const recordCostBytes = 512 // what a record takes even when it is empty, in bytes hashed
 const evidenceCost = 16 // how much longer a byte takes when it is read as well
 
+const isGone = "the transcript is gone"
+
 /** Checks every byte that is kept, from the files alone, against what the journal says of them. */
 export async function verifyTranscript(
   files: TranscriptFiles,
@@ -31,6 +33,8 @@ export async function verifyTranscript(
   const numbers = segmentNumbers(files)
   if (facts.end.offset === 0)
     return { chain: verifyEmpty(files, numbers ?? [], sought), found: null }
+  // A link in its place is not followed.
+  if (numbers === null) return { chain: brokenAt(facts.start.sequence, isGone), found: null }
 
   const walk = new ChainWalk(files, facts.start.segment, facts.end)
   const searches = sought.contains === undefined ? null : searchesFor(sought.contains)
@@ -131,11 +135,8 @@ function breakOf(
   const sequence = isAtStart ? start.sequence : walk.sequence
   if (walk.end?.kind === "broken") return brokenAt(sequence, walk.end.why)
   if (walk.end?.kind === "missing-segment") {
-    const isGone = segmentNumbers(files) === null
-    return brokenAt(
-      sequence,
-      isGone ? "the transcript is gone" : `segment ${walk.segment} is missing`,
-    )
+    const isAllGone = segmentNumbers(files) === null
+    return brokenAt(sequence, isAllGone ? isGone : `segment ${walk.segment} is missing`)
   }
   const isSameStart = walk.start.sequence === start.sequence && walk.start.lines === start.lines
   return isSameStart ? null : brokenAt(start.sequence, "it does not begin where the record says")

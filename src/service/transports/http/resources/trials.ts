@@ -33,6 +33,7 @@ export const postTrials: Endpoint = {
     "NOT_ANNOUNCED",
     "WRONG_STATE",
     "IDEMPOTENCY_MISMATCH",
+    "AT_CAPACITY",
     "DISK_FULL",
     "SHUTTING_DOWN",
   ],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { appendFileSync, cpSync, renameSync, rmSync, truncateSync } from "node:fs"
+import { appendFileSync, cpSync, renameSync, rmSync, symlinkSync, truncateSync } from "node:fs"
 import { join } from "node:path"
 import type { Moment } from "../recorded-example.ts"
 import { recordedExample, segmentBytesOf } from "../recorded-example.ts"
@@ -184,6 +184,17 @@ describe("a transcript that was tampered with as a whole", () => {
       sequence: 0,
       why: "the segment continues another chain",
     })
+  })
+
+  test("is gone when there is a link in its place, even to one that is sound", async () => {
+    using example = recordedExample()
+    const directory = join(example.transcripts.directory, executionId)
+    renameSync(directory, `${directory}.aside`)
+    symlinkSync(`${directory}.aside`, directory)
+
+    const { facts, hashes } = example.last
+    const { chain } = await example.transcripts.reader.verify(executionId, facts, { hashes })
+    expect(chain).toEqual({ kind: "broken-at", sequence: 0, why: "the transcript is gone" })
   })
 
   test("is broken when another one, sound in itself, took its place", async () => {

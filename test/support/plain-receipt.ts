@@ -1,0 +1,41 @@
+const place = { segment: 0, offset: 0, sequence: 0, lines: 0 }
+
+/** What a receipt says besides what matters to a trial. */
+export const plainReceipt = {
+  version: 1,
+  principal: "local",
+  spec: {
+    command: null,
+    shell: false,
+    envNames: ["CC_EXECUTOR_MARKER"],
+    stdin: "closed",
+    terminal: null,
+    wallTimeoutMs: null,
+    idleTimeoutMs: null,
+    budget: { bytes: 1048576, lines: null, policy: "drop-oldest" },
+    limits: { memoryBytes: null, cpus: null, pids: null },
+    onDisconnect: "keep",
+    labels: {},
+  },
+  containment: "best-effort",
+  ran_as: { uid: 1000, same_user_as_service: true },
+  created_at: "2026-11-19T02:59:00.000Z",
+  started_at: "2026-11-19T02:59:00.000Z",
+  ended_at: "2026-11-19T02:59:01.000Z",
+  running_ms: 1000,
+  paused_ms: 0,
+  transcript: {
+    start: place,
+    end: place,
+    stdout: { bytes: 0, lines: 0 },
+    stderr: { bytes: 0, lines: 0 },
+    dropped: { bytes: 0, lines: 0 },
+  },
+  hashes: { chain: "0".repeat(64), stdout: null, stderr: null },
+  redacted: null,
+  stdin_bytes: 0,
+  use: { cpuUserMs: 1, cpuSystemMs: 1, memoryPeakBytes: null },
+  stopped: [],
+  killed_after_exit: [],
+  survivors: [],
+}
