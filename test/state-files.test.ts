@@ -88,6 +88,30 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     },
   },
   {
+    why: "works, which a person names, and copies of their directories in the person's own cache",
+    files: {
+      "src/cli/work/verify-file.ts": "statSync",
+      "src/workflow/run/files/directory-lock.ts": "openSync",
+      "src/workflow/run/files/read-work.ts": "readFileSync realpathSync",
+      "src/workflow/run/files/work-state.ts": "existsSync",
+      "src/workflow/run/files/write-text.ts":
+        "chmodSync openSync readFileSync renameSync rmSync statSync",
+      "src/workflow/run/graduate.ts": "copyFileSync existsSync mkdirSync renameSync",
+      "src/workflow/run/new-work.ts": "mkdirSync writeFileSync",
+      "src/workflow/run/open-works.ts": "readdirSync statSync",
+      "src/workflow/run/places/git-ground.ts": "copyFileSync existsSync",
+      "src/workflow/run/places/git.ts": "existsSync",
+      "src/workflow/run/places/plain-ground.ts":
+        "copyFileSync lstatSync mkdirSync readFileSync readdirSync readlinkSync rmSync " +
+        "symlinkSync writeFileSync",
+      "src/workflow/run/places/runner-folder.ts":
+        "existsSync lstatSync mkdirSync openSync readFileSync readdirSync realpathSync rmSync " +
+        "rmdirSync writeFileSync",
+      "src/workflow/run/trial/prepared-trial.ts": "existsSync mkdirSync readFileSync",
+      "src/workflow/run/trial/run-trial.ts": "copyFileSync mkdirSync",
+    },
+  },
+  {
     why: "an agent's own files, in its user's home",
     files: {
       "src/agent/claude/claude-agent.ts": "existsSync readdirSync",

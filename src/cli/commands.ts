@@ -1,5 +1,6 @@
 import { suggest } from "../lib/suggest.ts"
 import type { Command } from "./command.ts"
+import { workCommands } from "./work/work-commands.ts"
 
 export type CommandEntry = {
   /** One word, or the word of a family and its own: `token create`. */
@@ -80,6 +81,7 @@ const table = {
       load: async () => (await import("./commands/agent/end.ts")).agentEndCommand,
     },
   },
+  Work: workCommands,
   Look: {
     ps: {
       summary: "list executions",
@@ -122,7 +124,7 @@ const table = {
       load: async () => (await import("./commands/receipt.ts")).receiptCommand,
     },
     verify: {
-      summary: "check a transcript, a receipt, or a claim about them",
+      summary: "check a transcript, a receipt, a claim, or the counts and ticks of a file",
       load: async () => (await import("./commands/verify.ts")).verifyCommand,
     },
     audit: {

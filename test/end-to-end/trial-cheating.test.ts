@@ -127,9 +127,9 @@ describe("it proves nothing", () => {
 })
 
 describeAContainment("whatever a trial starts", (containment) => {
-  const service = sharedService({ flags: { containment } })
-  const openSession = async () => RawSession.open(await service().url())
-  const unixUrl = () => `ws+unix://${service().stateDir}/gateway.sock:/ws/mcp`
+  const contained = sharedService({ flags: { containment } })
+  const openRunner = async () => RawSession.open(await contained().url())
+  const unixUrl = () => `ws+unix://${contained().stateDir}/gateway.sock:/ws/mcp`
   const asks = fixture("ask-for-trial.ts")
 
   /** What an act hears that runs these words. */
@@ -149,7 +149,7 @@ describeAContainment("whatever a trial starts", (containment) => {
   }
 
   const forbidden = '"scope":"attest"'
-  const socket = () => `${service().stateDir}/gateway.sock`
+  const socket = () => `${contained().stateDir}/gateway.sock`
 
   test("announces nothing over the unix socket, while its runner goes on there", async () => {
     using runner = await RawSession.open(unixUrl())
@@ -163,10 +163,10 @@ describeAContainment("whatever a trial starts", (containment) => {
   })
 
   test("announces nothing over loopback, by WebSocket or HTTP", async () => {
-    using runner = await openSession()
-    const url = await service().url()
+    using runner = await openRunner()
+    const url = await contained().url()
     expect(await heardBy([...asks, url, "PATH"], runner)).toContain(forbidden)
-    const http = await service().url("")
+    const http = await contained().url("")
     expect(await heardBy([...asks, http, "PATH"], runner)).toContain(forbidden)
   })
 
@@ -186,7 +186,7 @@ describeAContainment("whatever a trial starts", (containment) => {
   })
 
   test("ends and renews nothing, and starts no step", async () => {
-    using runner = await openSession()
+    using runner = await openRunner()
     using ground = new TrialGround()
     const { directory: cwd, work } = ground
     const stays = [...asks, unixUrl(), work.path, "stay"]

@@ -2,6 +2,16 @@ import { hostile, hostileName } from "./hostile-text.ts"
 
 export type Attempt = readonly string[]
 
+/** Works that say something hostile wherever they can. */
+export const hostileWorks: Readonly<Record<string, string>> = {
+  "PROMPT.md":
+    `---\nname: ${JSON.stringify(hostileName)}\nagent: "true"\n` +
+    `checks: [${JSON.stringify(`echo '${hostileName}'; false`)}]\n---\n# ${hostileName}\n`,
+  "TASKS.md":
+    `---\nagent: "true"\n---\n# ${hostileName}\n\n- [x] **T01 – ${hostileName}**\n` +
+    `  Check: \`echo '${hostileName}'; false\`\n- [ ] **T02 – ${hostileName}**\n`,
+}
+
 export const names = [`${hostile}1`, `${hostile}2`, `${hostile}3`] as const
 
 /** Every command, in the forms that show something of others. `ID` is an execution's. */
@@ -29,6 +39,18 @@ export const forms: Record<string, readonly Attempt[]> = {
   "agent take": [["ID"]],
   "agent drop": [["ID"], ["--force", "ID"]],
   "agent end": [["ID"]],
+  "prompt new": [["NEW"]],
+  "prompt check": [["PROMPT.md"], ["TASKS.md"], [hostileName]],
+  "prompt run": [["PROMPT.md"], ["--json", "PROMPT.md"], ["-d", "PROMPT.md"]],
+  "prompt graduate": [["PROMPT.md"], ["--json", "PROMPT.md"]],
+  "tasks new": [["NEW"]],
+  "tasks run": [["TASKS.md"], ["--task", hostileName, "TASKS.md"]],
+  "tasks status": [["TASKS.md"], ["--json", "TASKS.md"], ["PROMPT.md"]],
+  "tasks accept": [["TASKS.md", "T02", "--why", hostile]],
+  "tasks report": [["TASKS.md"], ["--json", "TASKS.md"]],
+  adopt: [["TASKS.md"], ["--json", "PROMPT.md"]],
+  render: [["TASKS.md", "PROMPT.md"]],
+  "resume-work": [[], ["--json"]],
   ps: [["-a"], ["-a", "--json"], ["-a", "-q"], ["--watch"], ["--watch", "--json"], ["-a", "-i"]],
   inspect: [["ID"], ["--json", "ID"], [names[0]]],
   logs: [["ID"], ["-f", "-t", "ID"], ["--raw", "ID"], []],
@@ -41,7 +63,7 @@ export const forms: Record<string, readonly Attempt[]> = {
     ["--end", "ID"],
   ],
   receipt: [["ID"], ["--json", "ID"], ["--public-key"]],
-  verify: [["ID"], ["--json", "ID"], ["--offline", "ID"]],
+  verify: [["ID"], ["--json", "ID"], ["--offline", "ID"], ["TASKS.md"]],
   audit: [[], ["--json"], ["--verify"], ["--follow"]],
   rm: [["ID"], [names[1]]],
   prune: [["--all", "--force"], ["--all"]],

@@ -11,6 +11,7 @@ import { checkReceipt, type Keys } from "../verify/check-receipt.ts"
 import { ownPublicKey } from "../verify/own-public-key.ts"
 import { type Verdict, verdictLines, verdictOf } from "../verify/verdict.ts"
 import { verifyFiles, verifyStored } from "../verify/verify-offline.ts"
+import { namedWork, verifyFile } from "../work/verify-file.ts"
 
 const options = {
   contains: option("TEXT", "text that the output should contain"),
@@ -19,6 +20,7 @@ const options = {
   "public-key": option("FILE", "the public key to trust (PEM)"),
   receipt: option("FILE", "a saved receipt; needs no service"),
   transcript: option("DIR", "the transcript that the receipt is about"),
+  rerun: flag("of a task list: run the checks of what is done again, without an agent"),
   offline: flag("read the local files even if a service is running"),
   json: flag("one JSON document"),
   ...addressOptions,
@@ -27,21 +29,35 @@ const options = {
 type VerifyValues = Arguments<typeof options>["values"]
 
 export const verifyCommand = command({
-  usage: ["verify [OPTIONS] ID", "verify --receipt FILE [--transcript DIR] [--public-key FILE]"],
+  usage: [
+    "verify [OPTIONS] ID",
+    "verify [--rerun] FILE",
+    "verify --receipt FILE [--transcript DIR] [--public-key FILE]",
+  ],
   about: `\
 Recomputes every hash of the transcript, checks the receipt's signature, and confirms or refutes
 the claim. Exits with 0 if everything holds, otherwise with 1. Asks the service, or reads the state
-directory itself if none is running.`,
+directory itself if none is running.
+
+Of a prompt or a task list, it checks the counts and ticks in the file against its ledger, and the
+ledger against the service's journal. --rerun unticks what is broken by now.`,
   options,
   examples: {
     "does the output contain this text?":
       "cc-executor verify --contains 'all tests passed' 7kq2mfa4",
     "did a tool of this agent's session write it?":
       "cc-executor verify --executed 'all tests passed' m4xw7ezh",
+    "are these boxes ticked rightly?": "cc-executor verify TASKS.md",
     "later, without a service": "cc-executor verify --receipt r.json --public-key key.pem",
   },
-  operands: { atLeast: 0, atMost: 1, what: "The execution id" },
+  operands: { atLeast: 0, atMost: 1, what: "The execution id or file" },
   async run(context, { values, operands }) {
+    const path = operands[0] === undefined ? null : namedWork(context, operands[0])
+    if (path !== null) {
+      const trusted = values["public-key"]
+      return verifyFile(context, path, values, trusted === undefined ? [] : [readText(trusted)])
+    }
+    if (values.rerun === true) throw new UsageFailure("--rerun is for task lists.")
     const { contains, hash, executed } = values
     const claim = { contains, hash, executed }
     const verdict = await verdictFor(context, values, operands[0], claim)

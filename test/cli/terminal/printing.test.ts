@@ -70,6 +70,10 @@ const ways: {
     examples: ["writeSync(out, a)", "fs.writeFileSync(one, a)", "createWriteStream(path)"],
     allowed: {
       "src/lib/write-whole.ts": 1, // files
+      "src/workflow/run/files/write-text.ts": 1, // a file
+      "src/workflow/run/new-work.ts": 1, // a file
+      "src/workflow/run/places/plain-ground.ts": 1, // a file
+      "src/workflow/run/places/runner-folder.ts": 1, // a file
       "src/agent/host/run-agent-host.ts": 1, // the record of a session, and its status
       "src/cli/connect/saved-contexts.ts": 1, // a file
       "src/cli/mcp-install/config-file.ts": 1, // a file

@@ -8,7 +8,7 @@ import { ExecutionEvent } from "../../../../src/execution/state.ts"
 import type { Result } from "../../../../src/lib/result.ts"
 import type { JournalReader, ListPage } from "../../../../src/service/gateway/ports.ts"
 import type { Clock, Journal } from "../../../../src/service/keeper/ports.ts"
-import { openJournal } from "../../../../src/service/storage/journal/journal.ts"
+import { type OpenJournal, openJournal } from "../../../../src/service/storage/journal/journal.ts"
 import { openJournalReader } from "../../../../src/service/storage/journal/journal-reader.ts"
 import { statePathsIn } from "../../../../src/service/storage/state-paths.ts"
 import { sampleTime } from "./sample-executions.ts"
@@ -46,7 +46,7 @@ export function listed(
 export type TemporaryJournal = Disposable & {
   path: string
   clock: ReturnType<typeof stillClock>
-  journal: Journal
+  journal: Journal & Pick<OpenJournal, "trials">
   reader: JournalReader & Disposable
 }
 

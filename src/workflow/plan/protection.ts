@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto"
+import { leftByPrograms } from "./named-files.ts"
+
+/** Texts for bash that fail where something is not as it was before the act. */
+
+/** Lists every file at or below the paths with its digest; what is not there is left out. */
+export function listingScript(paths: readonly string[]): string {
+  const skipped = [...leftByPrograms].map((name) => `-name ${name}`).join(" -o ")
+  const named = paths.map((path) => quoted(`./${path}`)).join(" ")
+  return [
+    `find ${named} \\( ${skipped} \\) -prune -o \\( -type f -o -type l \\) -print0 2>/dev/null |`,
+    "  LC_ALL=C sort -z | xargs -0 -r sha256sum --",
+  ].join("\n")
+}
+
+const mostListing = 40_000
+
+/** Fails, and says what has changed, where `listing` is no longer what the script above prints. */
+export function protectionScript(paths: readonly string[], listing: string): string {
+  const before = listing.trimEnd()
+  if (before.length > mostListing) return digestScript(paths, before)
+  return [
+    `now=$(${listingScript(paths)}) || true`,
+    `before=${quoted(before)}`,
+    'if [ "$now" != "$before" ]; then',
+    `  echo ${quoted("Protected files have changed. Before and after:")}`,
+    '  diff <(echo "$before") <(echo "$now") || true',
+    "  exit 1",
+    "fi",
+  ].join("\n")
+}
+
+function digestScript(paths: readonly string[], before: string): string {
+  const digest = createHash("sha256").update(`${before}\n`).digest("hex")
+  return [
+    `now=$( (${listingScript(paths)}) | sha256sum) || true`,
+    `if [ "$now" != ${quoted(`${digest}  -`)} ]; then`,
+    `  echo ${quoted(`Protected files have changed, below ${paths.join(", ")}.`)}`,
+    "  exit 1",
+    "fi",
+  ].join("\n")
+}
+
+/** What stands around the part of a file that may change. */
+export type Surroundings = {
+  readonly file: string
+  readonly before: { readonly bytes: number; readonly sha256: string }
+  readonly after: { readonly bytes: number; readonly sha256: string }
+}
+
+/** Fails where a file changed outside of the one code block in it that may change. */
+export function surroundingsScript({ file, before, after }: Surroundings): string {
+  const both = before.bytes + after.bytes
+  const message = `${file} has changed outside its Implementation Code Block.`
+  return [
+    `file=${quoted(`./${file}`)}`,
+    `fail() { echo ${quoted(message)}; exit 1; }`,
+    'size=$(wc -c < "$file") || fail',
+    `[ "$size" -ge ${both} ] || fail`,
+    `[ "$(head -c ${before.bytes} "$file" | sha256sum)" = "${before.sha256}  -" ] || fail`,
+    `[ "$(tail -c ${after.bytes} "$file" | sha256sum)" = "${after.sha256}  -" ] || fail`,
+    // What closes the block would let the rest pass for something else.
+    `code=$(tail -c +${before.bytes + 1} "$file" | head -c $((size - ${both})))`,
+    `if grep -qE '^ {0,3}(\`\`\`|~~~)' <<< "$code"; then fail; fi`,
+  ].join("\n")
+}
+
+const timeoutSeconds = 10
+
+/** Fails where nothing listens at the address, for a while. */
+export function reachableScript(host: string, port: number): string {
+  const connect = `exec 3<>/dev/tcp/${host}/${port}`
+  return `timeout ${timeoutSeconds} bash -c ${quoted(connect)}`
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

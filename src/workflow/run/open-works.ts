@@ -1,0 +1,67 @@
+import { readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { readLedger, readWorkFile } from "./files/read-work.ts"
+import { lookAt } from "./files/work-state.ts"
+import { findRepository, gitIn } from "./places/git.ts"
+import { WorkFailure } from "./work-failure.ts"
+import { type WorkStatus, workStatus } from "./work-status.ts"
+import type { World } from "./world.ts"
+
+export type FoundWorks = {
+  works: readonly WorkStatus[]
+  /** Files that look like works and could not be read, in words. */
+  unreadable: readonly string[]
+}
+
+const mostFiles = 5_000
+const mostBytes = 1024 * 1024
+
+/** The works at or below a directory that somebody has begun or could begin, latest first. */
+export async function openWorks(world: World, directory: string): Promise<FoundWorks> {
+  const paths = await markdownIn(world, directory)
+  const works: WorkStatus[] = []
+  const unreadable: string[] = []
+  for (const path of paths) {
+    try {
+      const { work, ledgerPath } = readWorkFile(path)
+      const isWork = work.kind === "tasks" || work.settings.checks.length > 0
+      if (!isWork && readLedger(ledgerPath) === "") continue
+      works.push(workStatus(await lookAt(world, path)))
+    } catch (error) {
+      if (!(error instanceof WorkFailure)) throw error
+      unreadable.push(error.message)
+    }
+  }
+  const latestFirst = (one: WorkStatus, other: WorkStatus) =>
+    (other.last_trial ?? "").localeCompare(one.last_trial ?? "")
+  return { works: works.toSorted(latestFirst), unreadable }
+}
+
+async function markdownIn({ environment }: World, directory: string): Promise<string[]> {
+  const names =
+    findRepository(directory) === null ? walk(directory) : await listed(directory, environment)
+  const paths = names.filter((name) => name.endsWith(".md")).map((name) => join(directory, name))
+  return paths.filter(isSmallFile).slice(0, mostFiles)
+}
+
+async function listed(directory: string, environment: World["environment"]): Promise<string[]> {
+  const git = gitIn(directory, environment)
+  const args = ["--cached", "--others", "--exclude-standard", "-z", "--", "*.md"]
+  return (await git(["ls-files", ...args])).split("\0").filter((name) => name !== "")
+}
+
+function walk(directory: string, below = "", found: string[] = []): string[] {
+  for (const entry of readdirSync(join(directory, below), { withFileTypes: true })) {
+    if (found.length >= mostFiles) break
+    const path = join(below, entry.name)
+    const isHidden = entry.name.startsWith(".") || entry.name === "node_modules"
+    if (entry.isDirectory() && !isHidden) walk(directory, path, found)
+    else if (entry.isFile()) found.push(path)
+  }
+  return found
+}
+
+function isSmallFile(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat?.isFile() === true && stat.size <= mostBytes
+}
