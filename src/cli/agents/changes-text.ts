@@ -4,15 +4,14 @@ import { onOneLine } from "../../lib/harmless-text.ts"
 import type { Changes } from "../../protocol/worktree.ts"
 
 /** `2 commits, 3 files, +10 −2, 1 new file not committed`, in one line. */
-function changesSummary(changes: Changes): string {
-  const { exists, commits, files, added, removed, uncommitted, untracked } = changes
+export function changesSummary(changes: Changes): string {
+  const { exists, commits, files, added, removed, uncommitted } = changes
   if (!exists) return "its worktree is gone"
   if (commits + files + uncommitted === 0) return "no changes"
   const parts = [
     ...(commits > 0 ? [countText(commits, "commit")] : []),
     ...(files > 0 ? [`${countText(files, "file")} +${added} −${removed}`] : []),
     ...(uncommitted > 0 ? [`${uncommitted} not committed`] : []),
-    ...(untracked > 0 ? [`${untracked} of them new`] : []),
   ]
   return parts.join(", ")
 }
@@ -62,7 +61,7 @@ function whatToDo(id: string, { worktree, ...changes }: Changes): string {
   return `${see}; take it into ${into}: cc-executor agent take ${short}; drop it: ${drop}`
 }
 
-function hasWork({
+export function hasWork({
   commits,
   files,
   uncommitted,

@@ -1,6 +1,7 @@
 import type { AgentSession } from "../../client/agent-session.ts"
 import type { Client } from "../../client/connect.ts"
 import { shortId } from "../../execution/id.ts"
+import { aborted } from "../../lib/delay.ts"
 import type { SessionEvent } from "../../protocol/agent-event.ts"
 import type { Context } from "../context.ts"
 import { untilTold } from "../terminal/interrupts.ts"
@@ -30,7 +31,7 @@ export async function followSession(
     const exitCode = await tell(context, id, notice.event, isJson)
     if (exitCode === null) continue
     await session.end()
-    await tellChanges(context, session)
+    await tellChanges(context, session, told.signal)
     return exitCode
   }
   if (told.signal.aborted) {
@@ -54,9 +55,12 @@ export async function followSession(
 async function tellChanges(
   { stderr }: Pick<Context, "stderr">,
   session: AgentSession,
+  signal: AbortSignal,
 ): Promise<void> {
   const { worktree } = await session.status()
   if (worktree === undefined) return
+  // Before its end nobody can take it.
+  await Promise.race([session.execution.ended, aborted(signal)])
   await stderr.write(`${endOfWorktree(session.id, await session.changes())}\n`)
 }
 
