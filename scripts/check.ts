@@ -1,5 +1,5 @@
-import { installIfMissing, runSteps, staticSteps } from "./steps.ts"
+import { installIfMissing, runSteps, staticChecks } from "./steps.ts"
 import { suiteStep } from "./test-step.ts"
 
 await installIfMissing()
-process.exit(await runSteps([...staticSteps, suiteStep(["fast"], ["--dots"])]))
+process.exit(await runSteps([staticChecks, suiteStep(["fast"], ["--dots"])]))

@@ -1,5 +1,5 @@
 import { fetchPromtool } from "./promtool.ts"
-import { build, install, installIfMissing, runSteps, type Step, staticSteps } from "./steps.ts"
+import { build, install, installIfMissing, runSteps, type Step, staticChecks } from "./steps.ts"
 import { systemPackages } from "./system-packages.ts"
 import { plainTestStep, suiteStep, type TestStep } from "./test-step.ts"
 import { suiteNamed, suiteNames } from "./test-suites.ts"
@@ -41,11 +41,11 @@ function testsFor(what: string): TestStep | null {
 }
 
 function stepsFor(what: string, test: TestStep | null): Step[] {
-  if (test === null) return [install, ...staticSteps]
+  if (test === null) return [install, staticChecks]
   if (what === "--fast") return [test]
   const isWhole = !what.startsWith("--only=") && !areSomeChosen()
   const prepared = [install, systemPackages, installTestTools, fetchPromtool]
-  return [...prepared, ...(isWhole ? staticSteps : []), build, test]
+  return [...prepared, ...(isWhole ? [staticChecks] : []), build, test]
 }
 
 /** Files, folders or names rather than options. */

@@ -91,7 +91,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     why: "an agent's own files, in its user's home",
     files: {
       "src/agent/claude/claude-agent.ts": "existsSync readdirSync",
-      "src/agent/claude/live-sessions.ts": "readdirSync realpathSync",
+      "src/agent/claude/live-sessions.ts": "readdirSync realpathSync statSync",
     },
   },
   {
@@ -134,7 +134,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
       "src/service/os/descriptors.ts": "readdirSync statSync",
       "src/service/os/network/accepted-sockets.ts": "readFileSync",
       "src/service/os/own-descriptors.ts": "readFileSync readdirSync readlinkSync",
-      "src/service/os/proc.ts": "readFileSync readdirSync",
+      "src/service/os/proc.ts": "readFileSync readdirSync readlinkSync",
       "src/service/os/reaper.ts": "readFileSync",
       "src/service/os/tracing/steered-thread.ts": "openSync readFileSync",
       "src/service/os/tracing/traced-process.ts": "readFileSync readdirSync",

@@ -17,6 +17,8 @@ export interface Context {
   readonly env: Environment
   readonly home: string
   readonly cwd: string
+  /** The options of this command that say which service is meant, as they were typed. */
+  readonly serviceOptions: readonly string[]
   readonly build: Build
   /** How to start this very program again. */
   readonly self: readonly string[]

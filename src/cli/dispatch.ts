@@ -2,6 +2,7 @@ import { CallError } from "../client/client-error.ts"
 import type { Command } from "./command.ts"
 import { type CommandEntry, familyOf, findCommand, suggestCommand } from "./commands.ts"
 import { backgroundService } from "./connect/background-word.ts"
+import { serviceOptions } from "./connect/next-command.ts"
 import { BrokenPipeError, type Context } from "./context.ts"
 import { CommandFailure, contextNote, describeError, UsageFailure } from "./failure.ts"
 import { commandHelp, familyHelp, overview } from "./help.ts"
@@ -76,8 +77,9 @@ async function execute(
   command: Command,
   argv: readonly string[],
 ): Promise<number> {
+  const options = serviceOptions(command.given?.(argv) ?? {})
   try {
-    return await command.execute(context, argv)
+    return await command.execute({ ...context, serviceOptions: options }, argv)
   } catch (error) {
     if (error instanceof BrokenPipeError) return 0
     const { failureExitCode } = command

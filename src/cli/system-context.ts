@@ -28,6 +28,7 @@ export function systemContext(
     stderr: descriptorOutput(2),
     signals,
     cwd: process.cwd(),
+    serviceOptions: [],
     now: () => new Date(),
     terminalSize,
   }

@@ -209,7 +209,7 @@ function withIdempotencyKey<Params>(method: MethodName, params: Params): Params 
   if (method === "agent.send" && typeof params === "object" && params !== null) {
     return "turn_id" in params ? params : { ...params, turn_id: randomName() }
   }
-  const starts = method === "execute" || method === "agent.start"
+  const starts = method === "execute" || method === "agent.start" || method === "trial.begin"
   if (!starts || typeof params !== "object" || params === null) return params
   if ("idempotency_key" in params && params.idempotency_key !== undefined) return params
   return { ...params, idempotency_key: randomName() }

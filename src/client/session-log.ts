@@ -1,5 +1,5 @@
 import type { StreamName } from "../execution/record.ts"
-import { tryParseJson } from "../lib/parse-json.ts"
+import { parseJson } from "../lib/parse-json.ts"
 import { SessionEvent } from "../protocol/agent-event.ts"
 import type { GapNotice } from "../protocol/methods.ts"
 
@@ -45,6 +45,7 @@ export class SessionLog {
 }
 
 function noticeOf(line: string): SessionNotice {
-  const read = SessionEvent.safeParse(tryParseJson(line))
+  const json = parseJson(line)
+  const read = SessionEvent.safeParse(json.ok ? json.value : null)
   return read.success ? { kind: "event", event: read.data, line } : { kind: "unknown", line }
 }

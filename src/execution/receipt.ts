@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { AgentStatus } from "./agent.ts"
+import { AgentStatus, TurnOutcome } from "./agent.ts"
 import { ExecutionId } from "./id.ts"
 import {
   ContainmentMode,
@@ -13,6 +13,7 @@ import {
 } from "./record.ts"
 import { ExecutionSpec } from "./spec.ts"
 import { Outcome } from "./state.ts"
+import { TrialPart } from "./trial/announcement.ts"
 
 /** What the server attests about an ended execution. Receipts outlive transcripts. */
 export const Receipt = z.object({
@@ -56,8 +57,12 @@ export const Receipt = z.object({
     usage: true,
     end: true,
   })
+    .extend({
+      last_turn: z.object({ outcome: TurnOutcome }).nullish().describe("how it ended"),
+    })
     .nullish()
     .describe("of an agent's session, as its host told it last"),
+  trial: TrialPart.optional().describe("the step of a trial that it was"),
 })
 export type Receipt = z.infer<typeof Receipt>
 
@@ -96,13 +101,15 @@ export function receiptOf(record: ExecutionRecord, uid: number): Receipt | null 
     killed_after_exit: record.killedAfterExit,
     survivors: record.survivors,
     ...agentOf(record),
+    ...(record.trial === undefined ? {} : { trial: record.trial }),
   }
 }
 
 function agentOf({ agent: status }: ExecutionRecord): Pick<Receipt, "agent"> {
   if (status === null || status === undefined) return {}
   const { agent, agent_version, session_id, resumed_from, turns, usage, end } = status
-  return { agent: { agent, agent_version, session_id, resumed_from, turns, usage, end } }
+  const last_turn = status.last_turn && { outcome: status.last_turn.outcome }
+  return { agent: { agent, agent_version, session_id, resumed_from, turns, usage, end, last_turn } }
 }
 
 function ranAs({ ranAs: other }: ExecutionRecord, serviceUid: number): Receipt["ran_as"] {

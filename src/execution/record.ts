@@ -4,6 +4,7 @@ import { ExecutionId } from "./id.ts"
 import { Restart } from "./restart.ts"
 import { ExecutionSpec } from "./spec.ts"
 import { ExecutionState } from "./state.ts"
+import { TrialId, TrialPart } from "./trial/announcement.ts"
 
 export const StreamName = z.enum(["stdout", "stderr"])
 export type StreamName = z.infer<typeof StreamName>
@@ -137,6 +138,8 @@ export const ExecutionRecord = z.object({
   survivors: z.array(Survivor).describe("what could not be killed"),
   agent: AgentStatus.nullish().describe("of an agent's session, as its host told it last"),
   restart: Restart.optional().describe("of an agent's session that ended with the service"),
+  trial: TrialPart.optional().describe("the step of a trial that it is"),
+  withinTrial: TrialId.optional().describe("it was started by a step of this trial"),
 })
 export type ExecutionRecord = z.infer<typeof ExecutionRecord>
 

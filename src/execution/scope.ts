@@ -1,6 +1,6 @@
 import { z } from "zod"
 
-export const Scope = z.enum(["execute", "control", "read", "metrics", "admin"])
+export const Scope = z.enum(["execute", "control", "read", "attest", "metrics", "admin"])
 export type Scope = z.infer<typeof Scope>
 
 /** Each at most once and always in the same order, however they were given. */

@@ -23,7 +23,7 @@ export function shellCommands(line: string): Result<string[], string> {
 type Word = { text: string; isQuoted: boolean; isPattern: boolean }
 
 /** A redirection that neither reads nor writes a file; only where a word could begin. */
-const harmless = /(?:[12]?>&[12]|(?:[12]|&)?>[ \t]*\/dev\/null|<[ \t]*\/dev\/null)(?=[\s;|]|$)/y
+const harmless = /(?:[12]?>&[12]|(?:[12]|&)?>[ \t]*\/dev\/null|<[ \t]*\/dev\/null)(?=[ \t\n;|]|$)/y
 const separator = /&&|\|\||[;|\n]/y
 const plain = /^[\w@%+=:,./-]*$/
 

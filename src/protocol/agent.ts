@@ -2,7 +2,14 @@ import { z } from "zod"
 import { AgentName, AgentStatus, Question } from "../execution/agent.ts"
 import { ApprovalRules } from "../execution/approval-rule.ts"
 import { Worktree, WorktreeName } from "../execution/worktree.ts"
-import { ExecuteParams, Labels, variableName, withoutNul } from "./execute.ts"
+import {
+  ExecuteParams,
+  Labels,
+  trialStepFields,
+  trialStepRule,
+  variableName,
+  withoutNul,
+} from "./execute.ts"
 import { executionId } from "./execution-reference.ts"
 import { restartLinks } from "./restart-links.ts"
 import { worktreeMethods } from "./worktree.ts"
@@ -62,6 +69,7 @@ const ofExecute = { cwd, timeout, idle_timeout, budget, limits, idempotency_key,
 
 export const AgentStartParams = AgentOptions.extend({
   ...ofExecute,
+  ...trialStepFields,
   env: z.record(variableName, withoutNul).optional(),
   take_over: z
     .boolean()
@@ -76,6 +84,7 @@ export const AgentStartParams = AgentOptions.extend({
     message: "a session that is gone on with stays where it is: leave out `worktree`",
     path: ["worktree"],
   }),
+  trialStepRule,
 )
 export type AgentStartParams = z.infer<typeof AgentStartParams>
 

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { ExecutionIdPrefix } from "../execution/id.ts"
 import { Outcome } from "../execution/state.ts"
+import { TrialVerdict } from "../execution/trial/announcement.ts"
 
 /** Whoever fills the audit trail with long strings gets short ones. */
 function text(mostCharacters: number) {
@@ -35,6 +36,13 @@ const CommandFacts = z.object({
 })
 export type CommandFacts = z.infer<typeof CommandFacts>
 
+const TrialFacts = z.object({
+  trial: text(64).optional().describe("absent where its announcement was refused"),
+  work: text(256).optional(),
+  sequence: z.int().optional(),
+})
+export type TrialFacts = z.infer<typeof TrialFacts>
+
 const Order = z.object({ type: z.string(), signal: z.union([text(32), z.int()]).optional() })
 
 /** Somebody asked for something. */
@@ -49,7 +57,7 @@ export const Attempt = z.object({
   reason: text(64).optional().describe("the stable name of a refusal"),
   message: text(512).optional(),
   repeated: z.boolean().optional().describe("an idempotency key found an earlier execution"),
-  what: z.union([CommandFacts, Order]).optional(),
+  what: z.union([CommandFacts, Order, TrialFacts]).optional(),
   count: count.optional().describe("so many of the same; all else is the first one's"),
 })
 export type Attempt = z.infer<typeof Attempt>
@@ -101,6 +109,20 @@ const SessionInterrupted = z.object({
   execution_id: ExecutionIdPrefix.describe("that ended with the service"),
   outcome: happened,
   what: z.object({ why: text(512) }),
+})
+
+/** A trial has its verdict. */
+const TrialJudged = z.object({
+  event: z.literal("trial-judged"),
+  principal: principal.describe("who had announced it"),
+  outcome: happened,
+  what: z.object({
+    trial: text(64),
+    work: text(256),
+    sequence: z.int(),
+    verdict: TrialVerdict,
+    reason: text(512),
+  }),
 })
 
 const ServiceStarted = z.object({
@@ -159,6 +181,7 @@ export const AuditNote = z.discriminatedUnion("event", [
   QuestionDecided,
   SessionRestarted,
   SessionInterrupted,
+  TrialJudged,
   ServiceStarted,
   ServiceEnded,
   Recovered,

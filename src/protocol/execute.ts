@@ -3,6 +3,7 @@ import { ExecutionId } from "../execution/id.ts"
 import { nameOf } from "../execution/name.ts"
 import type { ExecutionRecord } from "../execution/record.ts"
 import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
+import { StepId, StepRole, TrialId } from "../execution/trial/announcement.ts"
 import { fail, ok, type Result } from "../lib/result.ts"
 import { type Failure, failure } from "./failure.ts"
 
@@ -35,10 +36,32 @@ export const ackAfterBytes = z
     "for a driver that acknowledges: `ack` after this many bytes, and when there are no more",
   )
 
+/** Which step of which trial is meant: by its id, or by its role where that leaves no choice. */
+export const trialStepFields = {
+  trial: TrialId.optional().describe(
+    "it is a step of this trial, and must be what was announced: see `trial.begin`",
+  ),
+  step: StepId.optional().describe("with `trial`: which step"),
+  role: StepRole.optional().describe("with `trial`: the one step of this role that still waits"),
+}
+type TrialStepFields = z.infer<z.ZodObject<typeof trialStepFields>>
+
+const stepOfTrial = {
+  message: "`trial` needs `step` or `role`, and they need `trial`",
+  path: ["trial"],
+}
+function namesStep({ trial, step, role }: Partial<TrialStepFields>): boolean {
+  return (trial === undefined) === (step === undefined && role === undefined)
+}
+/** The same for what has only these fields. */
+export const trialStepRule = z.refine<Partial<TrialStepFields>>(namesStep, stepOfTrial)
+
 /** What no field can say alone. */
 export const executeRules = [
   z.refine<Ruled>(
-    (params) => (params.command === undefined) !== (params.argv === undefined),
+    ({ command, argv, trial }) =>
+      (command === undefined) !== (argv === undefined) ||
+      (trial !== undefined && command === undefined),
     "use either `command` or `argv`",
   ),
   z.refine<Ruled>((params) => params.argv === undefined || params.shell !== true, {
@@ -54,8 +77,10 @@ export const executeRules = [
     message: "a name must not have the form of an id",
     path: ["labels", "name"],
   }),
+  z.refine<Ruled>(namesStep, stepOfTrial),
 ]
-type Ruled = Pick<ExecuteParams, "command" | "argv" | "shell" | "terminal" | "budget" | "labels">
+type Ruled = Partial<TrialStepFields> &
+  Pick<ExecuteParams, "command" | "argv" | "shell" | "terminal" | "budget" | "labels">
 
 export const ExecuteParams = z
   .object({
@@ -91,6 +116,7 @@ export const ExecuteParams = z
     idempotency_key: z.string().min(1).max(256).optional(),
     on_disconnect: z.enum(["keep", "cancel"]).default("keep"),
     labels: Labels.default({}).describe("`name` is usable wherever an id is"),
+    ...trialStepFields,
   })
   .check(...executeRules)
 export type ExecuteParams = z.infer<typeof ExecuteParams>

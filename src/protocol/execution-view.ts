@@ -10,6 +10,7 @@ import {
 } from "../execution/record.ts"
 import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
 import { exitOf, type Outcome, StateKind, StopCause } from "../execution/state.ts"
+import { TrialPart } from "../execution/trial/announcement.ts"
 import { Worktree } from "../execution/worktree.ts"
 import { LimitHolders, limitHolders } from "./limit-holders.ts"
 import { restartLinks, restartLinksOf } from "./restart-links.ts"
@@ -77,6 +78,7 @@ export const ExecutionView = z.object({
   survivors: z.array(Survivor),
   worktree: Worktree.optional().describe("the git worktree that an agent's session has to itself"),
   agent: AgentSummary.nullish().describe("of an agent's session; absent for a command"),
+  trial: TrialPart.optional().describe("the step of a trial that it is"),
   ...restartLinks,
 })
 export type ExecutionView = z.infer<typeof ExecutionView>
@@ -125,6 +127,7 @@ export function viewOf(record: ExecutionRecord): ExecutionView {
     survivors: record.survivors,
     ...(record.agent ? { agent: summaryOf(record.agent) } : {}),
     ...(spec.agent?.worktree === undefined ? {} : { worktree: spec.agent.worktree }),
+    ...(record.trial === undefined ? {} : { trial: record.trial }),
     ...restartLinksOf(record),
   }
 }

@@ -26,6 +26,8 @@ const codes = {
   SESSION_BUSY: { rpc: -32016, http: 409 },
   OUTCOME_UNKNOWN: { rpc: -32017, http: 504 },
   GIT_REFUSED: { rpc: -32018, http: 409 },
+  TRIAL_NOT_FOUND: { rpc: -32019, http: 404 },
+  NOT_ANNOUNCED: { rpc: -32020, http: 409 },
 } as const
 
 function isReason(name: string): name is keyof typeof codes {

@@ -4,6 +4,7 @@ import { ContainmentMode, ExecutionRecord, Position, TranscriptFacts } from "../
 import { Restart } from "../execution/restart.ts"
 import { Scope } from "../execution/scope.ts"
 import { LimitsHeldBy, TerminalSize } from "../execution/spec.ts"
+import { TrialId } from "../execution/trial/announcement.ts"
 import { AgentOptions } from "./agent.ts"
 import type { ClientOrder } from "./agent-orders.ts"
 import { UnfinishedWork } from "./agent-restart.ts"
@@ -13,9 +14,27 @@ import { Failure } from "./failure.ts"
 import { ControlResult, InputResult } from "./methods.ts"
 import { MetricSamples } from "./metric-samples.ts"
 import { PolicyKind } from "./notifications.ts"
+import { TrialBeginParams, TrialBegun, TrialEnded, TrialRenewed } from "./trial.ts"
 
 /** Messages travel as JSON, which costs a tenth of a structured clone; bytes go as base64. */
 const Bytes = z.string().transform((base64) => Uint8Array.fromBase64(base64))
+
+/** At the other end of a connection, as far as the machine tells. */
+export const PeerProcess = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("one-of"), pids: z.array(z.int()) }),
+  z.object({ kind: z.literal("holder"), socket: z.int().describe("the inode of its end") }),
+  z.object({ kind: z.literal("elsewhere") }),
+  z.object({ kind: z.literal("unknown") }),
+])
+export type PeerProcess = z.infer<typeof PeerProcess>
+
+/** Who asks something about one trial. */
+const ofTrial = z.object({
+  origin: Origin,
+  isAdmin: z.boolean(),
+  peer: PeerProcess,
+  trial: TrialId,
+})
 
 /** What keeps the keeper from taking work. */
 export const Obstacle = z.enum([
@@ -33,6 +52,7 @@ export const keeperMethods = {
   start: {
     params: z.object({
       origin: Origin,
+      peer: PeerProcess.optional().describe("given while trials are open"),
       exempt: z.boolean().describe("the limits of one principal do not bind it"),
       request: ExecuteParams,
       follow: z.boolean().describe("as if `follow` were asked in the same breath"),
@@ -103,6 +123,12 @@ export const keeperMethods = {
     params: z.object({ origin: Origin, executionId: ExecutionId }),
     result: z.object({}),
   },
+  beginTrial: {
+    params: z.object({ origin: Origin, peer: PeerProcess, request: TrialBeginParams }),
+    result: TrialBegun,
+  },
+  renewTrial: { params: ofTrial, result: TrialRenewed },
+  endTrial: { params: ofTrial, result: TrialEnded },
   /** What the gateway has refused by itself. */
   audit: { params: z.object({ refusals: z.array(RefusedAttempt) }), result: z.object({}) },
   live: {

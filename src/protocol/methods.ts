@@ -14,6 +14,7 @@ import {
 } from "./execute.ts"
 import { executionId } from "./execution-reference.ts"
 import { ExecutionView } from "./execution-view.ts"
+import { trialMethods } from "./trial.ts"
 
 const cursor = z.string().min(1).max(256).describe("an opaque position in a transcript")
 const from = z
@@ -125,6 +126,7 @@ export type GapNotice = z.infer<typeof GapNotice>
 /** Every method of the native protocol: the one place its parameters and results are defined. */
 export const methods = {
   ...agentMethods,
+  ...trialMethods,
   execute: { params: ExecuteParams, result: ExecuteResult },
   control: { params: ControlParams, result: ControlResult },
   input: { params: InputParams, result: InputResult },

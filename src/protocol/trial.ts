@@ -1,5 +1,4 @@
 import { z } from "zod"
-import { SignedAttestation } from "../execution/attestation.ts"
 import {
   Announcement,
   Digest,
@@ -9,11 +8,12 @@ import {
   TrialId,
   TrialVerdict,
   TrialWork,
-} from "../execution/trial.ts"
+} from "../execution/trial/announcement.ts"
+import { SignedAttestation } from "../execution/trial/attestation.ts"
 
 const Place = z.object({ sequence: z.int().min(1), digest: Digest })
 
-const TrialBeginParams = z.object({
+export const TrialBeginParams = z.object({
   work: TrialWork.extend({
     chain: Digest.optional().describe("as its ledger says; without it, the chain is found by path"),
     continues: Place.optional().describe(
@@ -22,20 +22,28 @@ const TrialBeginParams = z.object({
   }),
   version: Digest,
   definition: TrialDefinition,
+  lease_ms: z
+    .int()
+    .min(1000)
+    .max(600_000)
+    .default(60_000)
+    .describe("it is lost when nobody has renewed it for so long"),
+  idempotency_key: z.string().min(1).max(256).optional().describe("as for `execute`"),
 })
 export type TrialBeginParams = z.infer<typeof TrialBeginParams>
 
-const TrialBegun = z.object({
+export const TrialBegun = z.object({
   trial: TrialId,
   chain: Digest,
   sequence: z.int().min(1),
   previous: Digest.nullable(),
   digest: Digest.describe("of its own announcement"),
   lease_ms: z.int().describe("call `trial.renew` more often than this"),
+  repeated: z.boolean().optional().describe("the idempotency key found this earlier trial"),
 })
 export type TrialBegun = z.infer<typeof TrialBegun>
 
-const TrialEnded = z.object({
+export const TrialEnded = z.object({
   trial: TrialId,
   verdict: TrialVerdict,
   reasons: z.array(z.string()),
@@ -89,11 +97,14 @@ const TrialStatus = TrialEntry.extend({
 })
 export type TrialStatus = z.infer<typeof TrialStatus>
 
+export const TrialRenewed = z.object({ lease_ms: z.int() })
+export type TrialRenewed = z.infer<typeof TrialRenewed>
+
 const oneTrial = z.object({ trial: TrialId })
 
 export const trialMethods = {
   "trial.begin": { params: TrialBeginParams, result: TrialBegun },
-  "trial.renew": { params: oneTrial, result: z.object({ lease_ms: z.int() }) },
+  "trial.renew": { params: oneTrial, result: TrialRenewed },
   "trial.end": { params: oneTrial, result: TrialEnded },
   "trial.status": { params: oneTrial, result: TrialStatus },
   "trial.list": { params: TrialListParams, result: TrialList },

@@ -2,6 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { z } from "zod"
+import { keeperEnd, runningKeeper } from "../../src/cli/connect/running-keeper.ts"
+import { SIGTERM, signalProcess } from "../../src/service/os/signals.ts"
 import { executable } from "../support/service.ts"
 import { until } from "../support/until.ts"
 
@@ -66,9 +68,24 @@ export class CommandLine implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.run(["stop", "--now"])
+    await endNow(join(this.stateDir, "lock"))
     rmSync(this.stateDir, { recursive: true, force: true })
   }
+}
+
+// A second signal that comes sooner is taken for the first.
+const insistAfterMs = 700
+const endMs = 30_000
+
+/** As `stop --now` does it, which takes a process more. */
+async function endNow(lockPath: string): Promise<void> {
+  const keeper = runningKeeper(lockPath)
+  if (keeper === null) return
+  signalProcess(keeper, SIGTERM)
+  if (await keeperEnd(lockPath, keeper, insistAfterMs)) return
+  signalProcess(keeper, SIGTERM)
+  if (await keeperEnd(lockPath, keeper, endMs)) return
+  throw new Error(`the service (pid ${keeper.pid}) did not end within ${endMs} ms`)
 }
 
 function readPid<Facts>(path: string, schema: z.ZodType<Facts>): Facts {

@@ -75,6 +75,7 @@ export function fakeContext(replaced: Replaced = {}): FakeContext {
     env: {},
     home: "/home/user",
     cwd: "/home/user/project",
+    serviceOptions: [],
     build: { version: "1.2.3", commit: "abc", built: "2026-01-02T03:04:05Z" },
     self: ["cc-executor"],
     now: () => new Date("2026-11-16T12:00:00Z"),

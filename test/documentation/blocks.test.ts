@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test"
+import { onlyInFull } from "../support/scale.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { type Block, documentPaths, readDocument } from "./document.ts"
 import { Machine } from "./machine.ts"
@@ -7,6 +8,8 @@ import { type Reading, runBlock } from "./run-block.ts"
 import { ShownOutput } from "./shown-output.ts"
 
 const documents = documentPaths().map(readDocument)
+/** The longest pages, which wait for seconds, and show what other tests try in every run. */
+const later: ReadonlySet<string> = new Set(["docs/operations.md", "docs/upgrade.md"])
 const all = documents.flatMap(({ blocks }) => blocks)
 
 describe.each(documents)("$path", ({ blocks }) => {
@@ -17,7 +20,7 @@ describe.each(documents)("$path", ({ blocks }) => {
 
   for (const block of blocks) {
     testUnless(
-      obstacleOf(block),
+      obstacleOf(block) ?? (later.has(block.document) ? onlyInFull : null),
       `${block.language}, line ${block.line}: ${firstLine(block)}`,
       async () => {
         reading ??= { machine: new Machine(), output: new ShownOutput() }

@@ -38,7 +38,7 @@ async function runOn(
   const started = await machine.start(output.inUse(shown.command))
   if (readyAfter !== null) await untilPrinted(machine, started, readyAfter)
   const hasCome = () => output.difference(shown.shown, machine.printed(started)) === null
-  await until("what is shown has come", hasCome, 15_000).catch(() => {
+  await until("what is shown has come", hasCome, 40_000).catch(() => {
     expectShown(shown, { exitCode: 0, printed: machine.printed(started) }, reading)
   })
   if (!staysOn) await machine.interrupt(started)

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { bash } from "../support/agent-facts.ts"
 import { AgentStage } from "../support/agent-stage.ts"
 import { noClaudeCode } from "../support/claude-code.ts"
+import { onlyInFull } from "../support/scale.ts"
 import { executable } from "../support/service.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { upgraded } from "../support/upgraded.ts"
@@ -28,7 +29,7 @@ async function cli(stage: AgentStage, ...args: string[]) {
 
 describe("a deadline of an approval rule", () => {
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "holds while the gateway is gone and the program is upgraded, and not while it is paused",
     async () => {
       const model = ({ uses }: { uses: readonly unknown[] }) =>
@@ -54,7 +55,7 @@ describe("a deadline of an approval rule", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "is shown with the question, and is none for what needs a person",
     async () => {
       const question = {

@@ -7,6 +7,7 @@ import { auditEntries } from "../support/audit-lines.ts"
 import { noClaudeCode } from "../support/claude-code.ts"
 import type { Conversation } from "../support/conversation.ts"
 import type { ModelStep } from "../support/messages-api.ts"
+import { onlyInFull } from "../support/scale.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
@@ -90,7 +91,7 @@ describe("a session with approval rules", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "adds its own rules to the service's, which it cannot overrule in any way",
     async () => {
       using folder = temporaryFolder()
@@ -136,7 +137,7 @@ describe("a session with approval rules", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "reads the service's rules again at SIGHUP, for sessions that start after it",
     async () => {
       using folder = temporaryFolder()

@@ -7,18 +7,16 @@ import { AgentStage } from "../support/agent-stage.ts"
 import { claudeCodeFolder, noClaudeCode } from "../support/claude-code.ts"
 import type { Conversation } from "../support/conversation.ts"
 import type { ModelStep } from "../support/messages-api.ts"
-import { byScale } from "../support/scale.ts"
+import { onlyInFull } from "../support/scale.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
-/** Minutes of real time: too long for every run. */
-const tooLong = byScale({ short: "part of npm run test:all", full: null, long: null })
 const minutesMs = 360_000
 const nobodyMs = 120_000
 
 describe("a session of Claude Code that has to wait", () => {
   testUnless(
-    noClaudeCode ?? tooLong,
+    noClaudeCode ?? onlyInFull,
     "keeps its question through two minutes of nobody",
     async () => {
       const model = (conversation: Conversation): ModelStep =>
@@ -39,7 +37,7 @@ describe("a session of Claude Code that has to wait", () => {
   )
 
   testUnless(
-    noClaudeCode ?? tooLong,
+    noClaudeCode ?? onlyInFull,
     "is told as stalled while the API is silent, and goes on when it answers",
     async () => {
       const answered = Promise.withResolvers<ModelStep>()
@@ -63,7 +61,7 @@ describe("a session of Claude Code that has to wait", () => {
 
 describe("a session that is open in a Claude Code outside", () => {
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "is left to it, and can be gone on with once that has ended",
     async () => {
       await using stage = await AgentStage.set(() => ({ say: "Yes." }))
@@ -106,7 +104,7 @@ const initialize = {
 
 describe("a session whose program is killed in the middle of its words", () => {
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "says them anew, and the turn ends once",
     async () => {
       let asked = 0

@@ -7,6 +7,7 @@ import { noClaudeCode } from "../support/claude-code.ts"
 import type { Conversation } from "../support/conversation.ts"
 import { filesWith } from "../support/files-with.ts"
 import type { ModelStep } from "../support/messages-api.ts"
+import { onlyInFull } from "../support/scale.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
@@ -59,7 +60,7 @@ describe("a session whose service was killed", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "asks again what it had asked, in the inbox",
     async () => {
       const model = (conversation: Conversation): ModelStep =>
@@ -89,7 +90,7 @@ describe("a session whose service was killed", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "waits for a person where it was given variables, and goes on with them",
     async () => {
       const model = (conversation: Conversation): ModelStep => {
@@ -119,7 +120,7 @@ describe("a session whose service was killed", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "stays ended where that was asked for",
     async () => {
       await using stage = await AgentStage.set(() => bash("touch here.txt; sleep 1000"))
@@ -137,7 +138,7 @@ describe("a session whose service was killed", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "goes on after a second crash, and when the gateway dies while it is restarted",
     async () => {
       const model = (conversation: Conversation): ModelStep =>
@@ -174,7 +175,7 @@ describe("a session whose service was killed", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "does not begin a turn again that had ended before anybody was told",
     async () => {
       const asked = Promise.withResolvers<void>()
@@ -205,7 +206,7 @@ describe("a session whose service was killed", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "is followed by the command line that had started it",
     async () => {
       const model = (conversation: Conversation): ModelStep =>

@@ -8,16 +8,18 @@ import { AgentStage } from "../support/agent-stage.ts"
 import { noClaudeCode } from "../support/claude-code.ts"
 import type { Conversation } from "../support/conversation.ts"
 import type { ModelStep } from "../support/messages-api.ts"
+import { byScale, onlyInFull } from "../support/scale.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 import { upgraded } from "../support/upgraded.ts"
 
 const timeoutMs = 120_000
+const turnCount = byScale({ short: 2, full: 5, long: 5 })
 
 describe("a session of Claude Code", () => {
   testUnless(
     noClaudeCode,
-    "takes five turns with tools, keeps every message untouched, and proves it",
+    `takes ${turnCount} turns with tools, keeps every message untouched, and proves it`,
     async () => {
       const model = (conversation: Conversation): ModelStep => {
         const done = conversation.uses.length
@@ -27,11 +29,11 @@ describe("a session of Claude Code", () => {
       }
       await using stage = await AgentStage.set(model)
       const id = await stage.start({ prompt: "begin", args: ["--allowedTools", "Bash"] })
-      for (let turn = 2; turn <= 5; turn += 1) {
+      for (let turn = 2; turn <= turnCount; turn += 1) {
         await stage.whenTurnEnded(id, turn - 1)
         await stage.client.call("agent.send", { execution_id: id, text: `turn ${turn}` })
       }
-      const status = await stage.whenTurnEnded(id, 5)
+      const status = await stage.whenTurnEnded(id, turnCount)
       await stage.client.call("agent.end", { execution_id: id })
       const view = await stage.whenEnded(id)
 
@@ -39,9 +41,9 @@ describe("a session of Claude Code", () => {
       expect(view.ending).toMatchObject({ outcome: "exited", exit_code: 0 })
       const events = await stage.events(id)
       expect(events.map(({ n }) => n)).toEqual(events.map((_, index) => index + 1))
-      expect(events.filter(({ event }) => event === "turn-ended")).toHaveLength(5)
+      expect(events.filter(({ event }) => event === "turn-ended")).toHaveLength(turnCount)
       const results = events.filter(({ event }) => event === "message").flatMap(toolResults)
-      expect(results).toEqual(["turn 1", "turn 2", "turn 3", "turn 4", "turn 5"])
+      expect(results).toEqual(Array.from({ length: turnCount }, (_, n) => `turn ${n + 1}`))
       const verdict = await stage.client.call("transcript.verify", { execution_id: id })
       expect(verdict).toMatchObject({ verified: true, chain: "intact" })
       const { payload } = await stage.client.call("receipt", { execution_id: id })
@@ -145,7 +147,7 @@ describe("a session of Claude Code", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "has one writer: a second one is refused, or takes it over",
     async () => {
       await using stage = await AgentStage.set(() => ({ say: "Yes." }))
@@ -171,7 +173,7 @@ describe("a session of Claude Code", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "takes whole orders from several clients at once, each turn once, and no input besides",
     async () => {
       await using stage = await AgentStage.set(() => ({ say: "Yes." }))

@@ -14,6 +14,7 @@ import { AgentStage } from "../support/agent-stage.ts"
 import { noClaudeCode } from "../support/claude-code.ts"
 import type { Conversation } from "../support/conversation.ts"
 import type { ModelStep } from "../support/messages-api.ts"
+import { onlyInFull } from "../support/scale.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
@@ -47,7 +48,7 @@ describe("a session of Claude Code in trouble", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "asks again what it had asked when its program was killed",
     async () => {
       const model = (conversation: Conversation): ModelStep =>
@@ -76,7 +77,7 @@ describe("a session of Claude Code in trouble", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "waits for the end of a usage limit in the middle of a turn, and goes on once",
     async () => {
       let resetsAt = 0
@@ -102,7 +103,7 @@ describe("a session of Claude Code in trouble", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "ends at a usage limit where that was asked for, with its cause",
     async () => {
       const resetsAt = Math.ceil(Date.now() / 1000) + 3600
@@ -120,7 +121,7 @@ describe("a session of Claude Code in trouble", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "survives an API that is overloaded, and one that stops in the middle of an answer",
     async () => {
       let asked = 0
@@ -141,7 +142,7 @@ describe("a session of Claude Code in trouble", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "ends a turn whose answer is longer than one line of its log",
     async () => {
       const answer = "long ".repeat(300_000)
@@ -157,7 +158,7 @@ describe("a session of Claude Code in trouble", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "is shown word by word, and interrupted in the middle of an answer that never ends",
     async () => {
       const model = (conversation: Conversation): ModelStep =>
@@ -175,7 +176,7 @@ describe("a session of Claude Code in trouble", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "ends when a budget is used up, never as a success",
     async () => {
       const model = (conversation: Conversation): ModelStep =>

@@ -5,6 +5,7 @@ import { AgentStage } from "../support/agent-stage.ts"
 import { noClaudeCode } from "../support/claude-code.ts"
 import type { Conversation } from "../support/conversation.ts"
 import type { ModelStep } from "../support/messages-api.ts"
+import { onlyInFull } from "../support/scale.ts"
 import { executable } from "../support/service.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { makeToken } from "../support/tokens.ts"
@@ -83,7 +84,7 @@ describe("a session on a terminal", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "is interrupted by Ctrl-C and left by a second one, and outlives its terminal",
     async () => {
       await using stage = await AgentStage.set(obedient)
@@ -110,7 +111,7 @@ describe("a session on a terminal", () => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "has room for several people, who see each other's turns and answers with their names",
     async () => {
       await using stage = await AgentStage.set(obedient)
@@ -137,7 +138,7 @@ describe("a session on a terminal", () => {
 
 describe("the log of a session", () => {
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "is a conversation for people, and its events for programs",
     async () => {
       await using stage = await AgentStage.set(obedient)

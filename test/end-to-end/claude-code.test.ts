@@ -5,7 +5,7 @@ import { ClaudeCode, noClaudeCode, type ServerEntry } from "../support/claude-co
 import { HaltingJob, seeThrough } from "../support/halting-job.ts"
 import { MessagesApi } from "../support/messages-api.ts"
 import { RawSession } from "../support/raw-session.ts"
-import { fewIfShort } from "../support/scale.ts"
+import { fewIfShort, onlyInFull } from "../support/scale.ts"
 import { executable, isRunning, Service } from "../support/service.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { bearing, makeToken } from "../support/tokens.ts"
@@ -19,7 +19,7 @@ type Transport = (typeof transports)[number]
 // The other two are tried below in every run.
 describe.each(fewIfShort(1, transports))("Claude Code over %s", (transport) => {
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "is told all of a job's output, though the gateway dies between two calls",
     async () => {
       const { promise: mayWait, resolve: letWait } = Promise.withResolvers<void>()
@@ -63,7 +63,7 @@ describe.each(fewIfShort(1, transports))("Claude Code over %s", (transport) => {
   )
 
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "that crashes during a call is told all of a job's output in its next run",
     async () => {
       await using stage = await Stage.set(transport)

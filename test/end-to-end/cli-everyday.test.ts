@@ -214,6 +214,13 @@ describe("a saved context", () => {
       exitCode: 0,
       stdout: "far\n",
     })
+    const sleeper = ["sh", "-c", "echo ready; exec sleep 1000"]
+    const { stdout: id } = await run("run", "--context", "team", "-d", "--", ...sleeper)
+    await using attached = line.startWith(env, "attach", "--context", "team", id.trim())
+    await attached.untilSays("ready")
+    attached.kill("SIGINT")
+    expect(await attached.exited).toBe(130)
+    expect(attached.stderr).toContain(`attach --context team ${id.slice(0, 8)}; cancel it with:`)
     await run("context", "use", "team")
     expect((await run("ps", "-a")).stdout).toContain("echo far")
     const unknown = await run("logs", "nosuchid")

@@ -1,8 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
-import { existsSync } from "node:fs"
+import { existsSync, readdirSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
 import { CommandLine } from "../cli/command-line.ts"
 import { isRunning, Service } from "../support/service.ts"
+import { until } from "../support/until.ts"
 
 setDefaultTimeout(60_000)
 
@@ -36,6 +37,23 @@ describe("the service of a command line", () => {
 
     expect(exitCode).toBe(125)
     expect(stderr).toContain('The service cannot be started. CC_EXECUTOR_GRACE: "never"')
+  })
+
+  test("that has just died is followed by the next one", async () => {
+    await using line = new CommandLine()
+    await line.run(["run", "-d", "--", ...sleeper])
+    const { gatewayPid } = line
+
+    // Its gateway does not know yet that it is alone, when somebody comes.
+    process.kill(gatewayPid, "SIGSTOP")
+    process.kill(line.keeperPid, "SIGKILL")
+    await using run = line.start("run", "--", "echo", "hello")
+    await until("it has come to the gateway", () => hasOpen(run.pid, "gateway.sock"))
+    process.kill(gatewayPid, "SIGCONT")
+
+    expect(await run.exited).toBe(0)
+    expect(run.stdout).toBe("hello\n")
+    expect(await line.stdout("ps", "-a")).toContain("lost")
   })
 
   test("may be anywhere, by its address", async () => {
@@ -83,3 +101,16 @@ describe("the service of a command line", () => {
     expect(after).toMatch(/^ok {4}receipt key .* mode 0600$/m)
   })
 })
+
+function hasOpen(pid: number, name: string): boolean {
+  const folder = `/proc/${pid}/fd`
+  return readdirSync(folder).some((fd) => linkOf(join(folder, fd)).endsWith(name))
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return "" // closed meanwhile
+  }
+}

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { CommandLine, Started } from "../cli/command-line.ts"
 import { cancelAll } from "../support/cancel-all.ts"
+import { fewIfShort } from "../support/scale.ts"
 import { executable } from "../support/service.ts"
 import { until } from "../support/until.ts"
 
@@ -74,7 +75,7 @@ describe("run -d with something piped in", () => {
     expect(await line.stdout("logs", id)).toBe("y\ny")
   })
 
-  test.each(["sleep 1000", "cat"])(
+  test.each(fewIfShort(1, ["sleep 1000", "cat"]))(
     "says what it waits for, and can be left, when endless input goes to `%s`",
     async (command) => {
       await using program = new Started(pipeline("yes", command), line.env(), line.stateDir)

@@ -74,7 +74,7 @@ const everything = Object.entries(forms).flatMap(([name, attempts]) =>
 )
 
 /** A short run takes one in so many, in every test others, and the full one all. */
-const share = byScale({ short: 24, full: 1, long: 1 })
+const share = byScale({ short: 48, full: 1, long: 1 })
 const shareOf = (attempts: readonly Attempt[], nth: number, oneIn = share) =>
   attempts.filter((_, index) => index % oneIn === nth % oneIn)
 
@@ -91,7 +91,7 @@ const telling: readonly Attempt[] = [
   ["doctor"],
   ["receipt", "ID"],
 ]
-const localShare = byScale({ short: 6, full: 1, long: 1 })
+const localShare = byScale({ short: 18, full: 1, long: 1 })
 const localShareOf = (attempts: readonly Attempt[], nth: number) => [
   ...telling,
   ...shareOf(attempts, nth, localShare),

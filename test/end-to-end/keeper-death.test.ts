@@ -7,7 +7,7 @@ import {
   loadOrCreateSigningKey,
   publicKeyPem,
 } from "../../src/service/storage/journal/signing-key.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment, describeEachContainment } from "../support/each-containment.ts"
 import { fixture } from "../support/independent-run.ts"
 import { identify, isStillThere, markedBy } from "../support/real-processes.ts"
 import { byScale, fewIfShort } from "../support/scale.ts"
@@ -35,7 +35,9 @@ describeEachContainment("a keeper that is killed with five executions", (contain
     expect(left).toEqual([])
     await expectAllLost(service.stateDir, containment, executions)
   }, 60_000)
+})
 
+describeAContainment("a keeper that is killed with five executions", (containment) => {
   test("together with its gateway: the next start ends the trees, and tells of all", async () => {
     using folder = temporaryFolder()
     await using service = await startSmall(folder.path, containment)

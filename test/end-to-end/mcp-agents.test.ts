@@ -8,6 +8,7 @@ import { ClaudeCode, noClaudeCode } from "../support/claude-code.ts"
 import type { Conversation, ToolUse } from "../support/conversation.ts"
 import { McpTalk } from "../support/mcp-talk.ts"
 import { MessagesApi, type ModelStep } from "../support/messages-api.ts"
+import { onlyInFull } from "../support/scale.ts"
 import { executable } from "../support/service.ts"
 import { testUnless } from "../support/test-unless.ts"
 
@@ -45,7 +46,7 @@ describe("an assistant with our MCP server", () => {
 
 describe("the tools for agents", () => {
   testUnless(
-    noClaudeCode,
+    noClaudeCode ?? onlyInFull,
     "send turns, each of which is waited for, interrupt one, and tell progress",
     async () => {
       const model = ({ turns }: Conversation): ModelStep =>

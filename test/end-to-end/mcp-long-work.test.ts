@@ -17,12 +17,12 @@ const { callMs, waitS, jobS } = byScale({
   full: { callMs: 6000, waitS: 2, jobS: 30 },
   long: { callMs: 60_000, waitS: 45, jobS: 600 },
 })
-const lines = 300
+const lines = byScale({ short: 50, full: 300, long: 300 })
 const job = `for i in $(seq ${lines}); do echo line $i; sleep ${jobS / lines}; done; echo the end`
 const expected = `${Array.from({ length: lines }, (_, i) => `line ${i + 1}\n`).join("")}the end\n`
 
 describe(`an execution of ${jobS} s, by calls that are cut off after ${callMs / 1000} s`, () => {
-  test.concurrent.each(fewIfShort(3, clientKinds))(
+  test.concurrent.each(fewIfShort(2, clientKinds))(
     "completes, and all of its output is read: %s",
     async (kind) => {
       await using service = await Service.start()

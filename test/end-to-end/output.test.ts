@@ -25,7 +25,7 @@ afterAll(() => service[Symbol.asyncDispose]())
 describe("output arrives byte by byte as it was written", () => {
   const shell = (script: string) => ["/bin/sh", "-c", script]
 
-  const lines = byScale({ short: 1_000_000, full: 5_000_000, long: 5_000_000 })
+  const lines = byScale({ short: 300_000, full: 5_000_000, long: 5_000_000 })
   test.each(encodings)(
     `${lines} lines, in %s`,
     async (encoding) => {
@@ -42,17 +42,18 @@ describe("output arrives byte by byte as it was written", () => {
     longMs,
   )
 
+  const lineBytes = byScale({ short: 10_000_000, full: 50_000_000, long: 50_000_000 })
   test.each(encodings)(
-    "a single line of 50 MB, in %s",
+    `a single line of ${lineBytes / 1e6} MB, in %s`,
     async (encoding) => {
-      const argv = shell("head -c 50000000 /dev/zero | tr '\\0' x; echo")
+      const argv = shell(`head -c ${lineBytes} /dev/zero | tr '\\0' x; echo`)
 
       const { output, completed } = await runToEnd({ argv, encoding })
 
       expect(output.faults).toEqual([])
       expect(output.hash("stdout")).toBe((await runIndependently(argv)).stdout.hash)
       expect(completed.hashes?.stdout).toBe(output.hash("stdout"))
-      expect(completed.bytes).toEqual({ stdout: 50_000_001, stderr: 0 })
+      expect(completed.bytes).toEqual({ stdout: lineBytes + 1, stderr: 0 })
       expect(completed.lines).toEqual({ stdout: 1, stderr: 0 })
     },
     longMs,
@@ -79,7 +80,7 @@ describe("output arrives byte by byte as it was written", () => {
     longMs,
   )
 
-  const noiseBytes = byScale({ short: 40_000_000, full: 200_000_000, long: 200_000_000 })
+  const noiseBytes = byScale({ short: 10_000_000, full: 200_000_000, long: 200_000_000 })
   test.each(exactEncodings)(
     `${noiseBytes / 1e6} MB of noise, in %s`,
     async (encoding) => {
@@ -99,7 +100,8 @@ describe("output arrives byte by byte as it was written", () => {
 describe("ten executions of one session", () => {
   test.each(encodings)("do not mix their output, in %s", async (encoding) => {
     using client = await StreamClient.connect(url)
-    const commands = Array.from({ length: 10 }, (_, index) => ["seq", `${index}`, "3", "500000"])
+    const last = byScale({ short: "100000", full: "500000", long: "500000" })
+    const commands = Array.from({ length: 10 }, (_, index) => ["seq", `${index}`, "3", last])
 
     const runs = await Promise.all(commands.map((argv) => client.execute({ argv, encoding })))
     const ends = await Promise.all(runs.map(({ output }) => output.completed))
@@ -114,7 +116,7 @@ describe("ten executions of one session", () => {
 
 describe("noise read as text", () => {
   test("shows U+FFFD for what is no character, and counts it", async () => {
-    const bytes = byScale({ short: 8_000_000, full: 40_000_000, long: 40_000_000 })
+    const bytes = byScale({ short: 4_000_000, full: 40_000_000, long: 40_000_000 })
     const argv = fixture("noise.ts", bytes)
 
     const { output, completed } = await runToEnd({ argv, encoding: "utf8" })

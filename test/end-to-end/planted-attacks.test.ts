@@ -102,18 +102,18 @@ describe("in the directory of a service that runs", () => {
     "upgrade.lock",
     "upgrade-request.json",
     "upgrade-report.json",
-    "upgrade.lock.new",
     "upgrade-request.json.new",
-    "upgrade-report.json.new",
-    "ballast",
-    "schema.json",
     "trees.json",
     "tokens.json",
+    "journal.sqlite",
+    "gateway.sock",
+    "schema.json",
+    "upgrade.lock.new",
+    "upgrade-report.json.new",
+    "ballast",
     "start.lock",
     "service.log.1",
     "receipt-key.pem",
-    "journal.sqlite",
-    "gateway.sock",
     "audit/00000001.jsonl",
   ]
 
@@ -126,7 +126,7 @@ describe("in the directory of a service that runs", () => {
     const { pid } = JSON.parse(readFileSync(join(stateDir, "lock"), "utf8"))
     const kinds = [link, pipe, "hostile content"]
 
-    for (const [at, name] of names.entries()) {
+    for (const [at, name] of fewIfShort(9, names).entries()) {
       const some = [kinds[at % kinds.length] ?? link]
       for (const kind of byScale({ short: some, full: kinds, long: Object.keys(plants) })) {
         using _planted = plantForNow(stateDir, name, kind, roots)

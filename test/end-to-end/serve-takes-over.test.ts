@@ -2,13 +2,14 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { CommandLine } from "../cli/command-line.ts"
+import { fewIfShort } from "../support/scale.ts"
 import { isRunning, Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { until } from "../support/until.ts"
 
 setDefaultTimeout(60_000)
 
-const counting = ["sh", "-c", "i=0; while :; do echo $i; i=$((i+1)); sleep 0.05; done"]
+const counting = ["sh", "-c", "i=0; while :; do echo $i; i=$((i+1)); sleep 0.2; done"]
 const listensOn = /took over these settings and listens on (http:\/\/\S+:(\d+));/
 
 /** A command line whose `run` has started a service, and an execution there. */
@@ -151,14 +152,15 @@ describe("serve that cannot be taken over leaves the service in the background a
   const patterns = join(files.path, "redact")
   writeFileSync(patterns, "one = abc\n")
 
-  test.each([
+  const wrong: [string, string, string][] = [
     ["a file that is not there", "--tls-cert=/no/such --tls-key=/no/such", "--tls-cert /no/such"],
-    ["patterns for what is half recorded", `--redact-file=${patterns}`, "--redact-file"],
     ["an address of another machine", "--host=192.0.2.77 --make-token", "192.0.2.77"],
+    ["a containment that it does not have", "--containment=MODE", "--containment"],
+    ["patterns for what is half recorded", `--redact-file=${patterns}`, "--redact-file"],
     ["no token for the network", "--host=0.0.0.0", "could not authenticate"],
     ["a log file in no directory", "--log-file=/dev/null/log", "The log file /dev/null/log"],
-    ["a containment that it does not have", "--containment=MODE", "--containment"],
-  ])("%s", async (_, flags, why) => {
+  ]
+  test.each(fewIfShort(3, wrong))("%s", async (_, flags, why) => {
     // What one makes for the network, even in vain, would be there for the next.
     const isForNetwork = flags.includes("--host")
     const { line, id, pid } = await (isForNetwork ? withExecution() : unchanged())

@@ -36,7 +36,7 @@ const reasons: Record<FaultKind, RegExp> = {
   stop: /: It was not ready within 4 s\.$/m,
   thread: /: It was ended by SIGABRT\.$/m,
   children: /: It ended at once, with exit code 9\.$/m,
-  throw: /: (?:Error: broken on purpose|It ended at once, with exit code 1\.)$/m,
+  throw: /: (?:Error: broken on purpose|It ended at once, with exit code 70\.)$/m,
   idle: /: It was not ready within 4 s\.$/m,
 }
 

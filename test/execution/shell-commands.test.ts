@@ -37,6 +37,8 @@ describe("a line for the shell", () => {
     ["npm test 2>x", "redirection"],
     ["npm test >/dev/null/../../tmp/x", "redirection"],
     ["npm test >/dev/nullx", "redirection"],
+    ["npm test >&2\u3000x", "redirection"],
+    ["npm test >/dev/null\u00a0x", "redirection"],
     ["npm test < x", "redirection"],
     ["npm test <(rm x)", "redirection"],
     ["npm test <<E\nrm\nE", "redirection"],

@@ -36,6 +36,8 @@ const table: Record<Reason, number> = {
   SESSION_BUSY: -32016,
   OUTCOME_UNKNOWN: -32017,
   GIT_REFUSED: -32018,
+  TRIAL_NOT_FOUND: -32019,
+  NOT_ANNOUNCED: -32020,
 }
 
 describe("an error's code", () => {

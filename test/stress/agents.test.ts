@@ -6,11 +6,10 @@ import { noClaudeCode } from "../support/claude-code.ts"
 import type { Conversation } from "../support/conversation.ts"
 import { memoryOf, privateMbOf } from "../support/memory-of.ts"
 import type { ModelStep } from "../support/messages-api.ts"
-import { byScale } from "../support/scale.ts"
+import { onlyInFull } from "../support/scale.ts"
 import { testUnless } from "../support/test-unless.ts"
 
 /** Ten of the real program take two gigabytes and most of a minute. */
-const tooLong = byScale({ short: "part of npm run test:all", full: null, long: null })
 const count = 10
 const mostServiceMb = 100
 const mostHostMb = 15
@@ -19,7 +18,7 @@ const idleMs = 20_000
 
 describe(`${count} sessions of Claude Code at once`, () => {
   testUnless(
-    noClaudeCode ?? tooLong,
+    noClaudeCode ?? onlyInFull,
     "work side by side, and cost the service and their hosts little",
     async () => {
       const model = (conversation: Conversation): ModelStep =>

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment, describeEachContainment } from "../support/each-containment.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { byScale, seed } from "../support/scale.ts"
@@ -19,11 +19,11 @@ import { footprintAtRest, whatIsLeft } from "./support/footprint.ts"
 import { healthOf } from "./support/health-of.ts"
 import { prune } from "./support/prune.ts"
 
-const stormMs = byScale({ short: 2000, full: 4000, long: 60_000 })
+const stormMs = byScale({ short: 1200, full: 4000, long: 60_000 })
 const warmUpMs = 700
 const timeoutMs = stormMs + 90_000
 
-describeEachContainment("more sessions than there may be", (containment) => {
+describeAContainment("more sessions than there may be", (containment) => {
   test(
     "are refused by name, never too many and never too few, and leave nothing",
     reported(`session limit, ${containment}`, async (evidence) => {
@@ -103,7 +103,7 @@ describeEachContainment("more executions than there is room for", (containment) 
   )
 })
 
-describeEachContainment("more requests than a session may have under way", (containment) => {
+describeAContainment("more requests than a session may have under way", (containment) => {
   test(
     "are refused with a time to wait, in each of many sessions, which then go on",
     reported(`requests under way, ${containment}`, async (evidence) => {

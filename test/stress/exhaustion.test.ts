@@ -15,7 +15,7 @@ import { startStorm } from "./support/start-storm.ts"
 
 const starts = byScale({ short: 150, full: 600, long: 3000 })
 const everyLimit = [64, 128, 256, 1024]
-const limits = byScale({ short: [64, 128, 256], full: everyLimit, long: everyLimit })
+const limits = byScale({ short: [64, 256], full: everyLimit, long: everyLimit })
 const manyExecutions = { "max-executions": "1000", "max-queue": "0" }
 
 describe("a storm of starts on too few file descriptors", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { memoryOf } from "../support/memory-of.ts"
 import { expectNothingLeft, markedBy } from "../support/real-processes.ts"
 import { byScale } from "../support/scale.ts"
@@ -11,14 +11,14 @@ import { growth, growthNote, growthOf, mostGrowthMb } from "./support/growth.ts"
 import { ownExecutable } from "./support/own-executable.ts"
 import { WatchedFlood } from "./support/watched-flood.ts"
 
-const floodMs = byScale({ short: 20_000, full: 60_000, long: 600_000 })
+const floodMs = byScale({ short: 15_000, full: 60_000, long: 600_000 })
 const most = { rssMb: 100, bothPssMb: 120 }
 // Who takes nothing for five minutes would be closed, as it should be; here it is to come back.
 const streamTimeout = "1h"
 // Small enough that who stalled can take all that is left; there is far more output than this.
 const budget = { bytes: 64 * 1024 * 1024, policy: "drop-oldest" } as const
 
-describeEachContainment("`yes`, paced by pv and at full speed at once", (containment) => {
+describeAContainment("`yes`, paced by pv and at full speed at once", (containment) => {
   // Both modes at once, each with its own service: the test takes the time of one.
   test.concurrent(
     "leaves memory flat and each client with all that it was not told to miss",

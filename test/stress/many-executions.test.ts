@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { memoryOf } from "../support/memory-of.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { scale } from "../support/scale.ts"
@@ -29,7 +29,7 @@ const mostRssMb = 100
 // 30 KB or more an execution, the long mode 1 KB.
 const mostGrowthMb = isLong ? mostInLongRun : 15
 
-describeEachContainment(`${total} short executions, eight at once`, (containment) => {
+describeAContainment(`${total} short executions, eight at once`, (containment) => {
   test(
     "cost as much in the end as early on, and leave neither memory nor files behind",
     reported(`${total} short executions, ${containment}`, async (evidence) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { expectNothingLeft } from "../support/real-processes.ts"
 import { byScale, seed } from "../support/scale.ts"
 import { seededRandom } from "../support/seeded-random.ts"
@@ -23,7 +23,7 @@ const flags = {
   grace: "2s",
 }
 
-describeEachContainment("more than a hundred sessions with all kinds of work", (containment) => {
+describeAContainment("more than a hundred sessions with all kinds of work", (containment) => {
   const title = `mixed load, ${containment}`
   test(
     "are all told what the receipts say, and leave nothing behind",

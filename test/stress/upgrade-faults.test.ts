@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import type { ContainmentMode, ProcessIdentity } from "../../src/execution/record.ts"
-import { describeEachContainment } from "../support/each-containment.ts"
+import { describeAContainment } from "../support/each-containment.ts"
 import { expectAllTold, startFlood } from "../support/followed-flood.ts"
 import { isStillThere, markedBy } from "../support/real-processes.ts"
 import { byScale, seed } from "../support/scale.ts"
@@ -16,7 +16,7 @@ const rounds = byScale({ short: 2, full: 6, long: 100 })
 /** A whole upgrade takes about as long; when within it the fault comes is what chance decides. */
 const upgradeMs = 600
 
-describeEachContainment(`in the middle of an upgrade (STRESS_SEED=${seed})`, (containment) => {
+describeAContainment(`in the middle of an upgrade (STRESS_SEED=${seed})`, (containment) => {
   test("SIGKILL leaves nothing running, and the next start tells a true end of each", async () => {
     const chance = seededRandom(seed)
     for (let round = 0; round < rounds; round += 1) {

@@ -46,11 +46,11 @@ export class ByteTalk implements Disposable {
 
   /** Waits for the text in what is said. */
   async hears(text: string): Promise<void> {
-    await until(`the answer with ${JSON.stringify(text)}`, () => this.#heard.includes(text), 4000)
+    await until(`the answer with ${JSON.stringify(text)}`, () => this.#heard.includes(text))
   }
 
   async closes(): Promise<void> {
-    await until("the end of the connection", () => this.#isClosed, 4000)
+    await until("the end of the connection", () => this.#isClosed)
   }
 
   [Symbol.dispose](): void {

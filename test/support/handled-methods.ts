@@ -5,7 +5,7 @@ import { createMcpServer, type McpEra } from "../../src/service/transports/mcp/s
 import { McpSession } from "../../src/service/transports/mcp/sessions/session.ts"
 import { scopeAround } from "../service/transports/mcp/staged-scope.ts"
 import { localUser } from "./callers.ts"
-import { legacyOperations } from "./scoped-operations.ts"
+import { legacyOperations } from "./scoped-mcp-operations.ts"
 import { StagedExecution } from "./staged-execution.ts"
 
 /** What a server of ours has an answer to, as its SDK keeps it. */

@@ -27,7 +27,7 @@ const programs: Programs = {
   locate(name, path) {
     const full = name.includes("/") ? name : `${path}/${name}`
     if (installed.has(full)) return { ok: true, value: { path: full, realPath: `/real${full}` } }
-    return { ok: false, failure: { errno: "ENOENT", message: `${name}: not found` } }
+    return { ok: false, failure: { errno: "ENOENT", message: `${name}: command not found` } }
   },
   filesOf: ({ realPath }) => ({ ok: true, value: [{ realPath, stamp: "as it was" }] }),
   directory: (path) =>

@@ -70,6 +70,22 @@ export class RecordBook implements JournalReader {
     return []
   }
 
+  hasOpenTrials(): boolean {
+    return false
+  }
+
+  trial(): null {
+    return null
+  }
+
+  trialChain(): null {
+    return null
+  }
+
+  trials(): [] {
+    return []
+  }
+
   countLive(): ReturnType<JournalReader["countLive"]> {
     const counts: ReturnType<JournalReader["countLive"]> = {}
     for (const record of this.records.values()) {

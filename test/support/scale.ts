@@ -13,6 +13,9 @@ export function fewIfShort<Variant>(few: number, variants: readonly Variant[]): 
   return variants.slice(0, byScale({ short: few, full: variants.length, long: variants.length }))
 }
 
+/** For tests that run for long, and repeat with the real thing what shorter tests prove. */
+export const onlyInFull = byScale({ short: "part of npm run test:all", full: null, long: null })
+
 /** What the chance of this run grows from: `STRESS_SEED` replays a run, else it is fresh. */
 export const seed = readSeed(process.env["STRESS_SEED"])
 

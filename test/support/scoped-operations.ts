@@ -1,6 +1,7 @@
 import type { Scope } from "../../src/execution/scope.ts"
 import { agentDeeds } from "./agent-deeds.ts"
 import { type Deed, deeds, type Target } from "./deeds.ts"
+import { announcementFor, pathFor, trialDeeds } from "./trial-deeds.ts"
 
 /** One thing that can be asked for at one door, and who may. */
 export type ScopedOperation<Request> = {
@@ -16,9 +17,9 @@ export type ScopedOperation<Request> = {
 
 export type NativeRequest = { method: string; params: object }
 
-const firstQuestion = { question_id: "q1", behavior: "allow" }
+export const firstQuestion = { question_id: "q1", behavior: "allow" }
 
-const about = ({ id: execution_id }: Target) => ({ execution_id })
+export const about = ({ id: execution_id }: Target) => ({ execution_id })
 
 /** Every method of the native protocol, but for those about a session's own subscription. */
 export const nativeOperations: ScopedOperation<NativeRequest>[] = [
@@ -74,6 +75,11 @@ export const nativeOperations: ScopedOperation<NativeRequest>[] = [
   native("agent.drop", ["control"], agentDeeds.removesWorktree, about),
   native("agent.status", ["read"], agentDeeds.shows, about),
   native("agent.inbox", ["read"], agentDeeds.shows, () => ({})),
+  native("trial.begin", ["attest"], trialDeeds.begins, ({ word }) => announcementFor(word)),
+  native("trial.renew", ["attest"], trialDeeds.shows, ({ id: trial }) => ({ trial })),
+  native("trial.end", ["attest"], trialDeeds.ends, ({ id: trial }) => ({ trial })),
+  native("trial.status", ["read"], trialDeeds.shows, ({ id: trial }) => ({ trial })),
+  native("trial.list", ["read"], trialDeeds.shows, ({ word }) => ({ path: pathFor(word) })),
 ]
 
 function steering() {
@@ -134,6 +140,14 @@ export const httpOperations: ScopedOperation<HttpRequest>[] = [
   route("post /agents/:id/drop", ["control"], agentDeeds.removesWorktree, () => ({})),
   route("get /agents/:id/events", ["read"], deeds.shows),
   route("get /inbox", ["read"], agentDeeds.shows),
+  route("post /trials", ["attest"], trialDeeds.begins, ({ word }) => announcementFor(word)),
+  {
+    ...route("get /trials", ["read"], trialDeeds.shows),
+    request: ({ word }) => ({ method: "GET", path: `/trials?path=${pathFor(word)}` }),
+  },
+  route("get /trials/:id", ["read"], trialDeeds.shows),
+  route("post /trials/:id/renew", ["attest"], trialDeeds.shows, () => ({})),
+  route("post /trials/:id/end", ["attest"], trialDeeds.ends, () => ({})),
   route("get /events", ["read"], deeds.shows),
   route("post /tickets", [], deeds.shows),
   route("get /openapi.json", [], deeds.shows),
@@ -160,140 +174,4 @@ function route(
       ...(body === undefined ? {} : { body: body(target) }),
     }),
   }
-}
-
-export type McpRequest = {
-  method: string
-  params: Record<string, unknown>
-  /** Whether the client says that it takes a task for an answer. */
-  asTask?: boolean
-}
-
-/** Every tool. What answers with an execution's state or output needs `read` for that. */
-export const toolOperations: ScopedOperation<McpRequest>[] = [
-  tool("start", ["execute"], deeds.starts, ({ word }) => ({ command: "true", labels: { word } })),
-  tool("run", ["execute", "read"], deeds.starts, ({ word }) => ({
-    command: "true",
-    labels: { word },
-  })),
-  {
-    ...tool("run", ["execute", "read", "control"], deeds.starts, ({ word }) => ({
-      command: "true",
-      labels: { word },
-      on_cancel: "cancel",
-    })),
-    variant: "that is cancelled with its call",
-  },
-  tool("wait", ["read"], deeds.shows, about),
-  tool("output", ["read"], deeds.shows, about),
-  tool("list", ["read"], deeds.shows, () => ({})),
-  tool("input", ["control"], deeds.writes, (target) => ({
-    ...about(target),
-    text: `written ${target.word}\n`,
-  })),
-  tool("pause", ["control", "read"], deeds.pauses, about),
-  tool("resume", ["control", "read"], deeds.resumes, about),
-  tool("cancel", ["control", "read"], deeds.cancels, about),
-  tool("signal", ["control", "read"], deeds.signals, (target) => ({
-    ...about(target),
-    signal: "SIGTERM",
-  })),
-  tool("verify", ["read"], deeds.shows, (target) => ({ ...about(target), contains: "x" })),
-  tool("receipt", ["read"], deeds.shows, about),
-  tool("agent_start", ["execute"], deeds.starts, ({ word }) => ({ labels: { word } })),
-  tool("agent_send", ["execute"], agentDeeds.sends, (target) => ({
-    ...about(target),
-    text: target.word,
-  })),
-  tool("agent_wait", ["read"], agentDeeds.shows, about),
-  tool("agent_answer", ["control"], agentDeeds.answers, (target) => ({
-    ...about(target),
-    ...firstQuestion,
-  })),
-  tool("agent_interrupt", ["control"], agentDeeds.interrupts, about),
-  tool("agent_status", ["read"], agentDeeds.shows, about),
-]
-
-function tool(
-  name: string,
-  needs: readonly Scope[],
-  deed: Deed,
-  args: (target: Target) => object,
-): ScopedOperation<McpRequest> {
-  return {
-    name,
-    needs,
-    deed,
-    request: (target) => ({
-      method: "tools/call",
-      params: { name, arguments: args(target) },
-    }),
-  }
-}
-
-/** What both eras have, besides `tools/call`. */
-export const mcpOperations: ScopedOperation<McpRequest>[] = [
-  mcp("ping", [], () => ({})),
-  mcp("tools/list", [], () => ({})),
-  mcp("prompts/list", [], () => ({})),
-  mcp("prompts/get", [], ({ id: execution_id }) => ({
-    name: "investigate-failure",
-    arguments: { execution_id },
-  })),
-  mcp("resources/templates/list", [], () => ({})),
-  mcp("resources/list", ["read"], () => ({})),
-  mcp("resources/read", ["read"], ({ id }) => ({ uri: `cc-executor://executions/${id}` })),
-  mcp("completion/complete", ["read"], ({ id }) => ({
-    ref: { type: "ref/resource", uri: "cc-executor://executions/{id}" },
-    argument: { name: "id", value: id.slice(0, 4) },
-  })),
-]
-
-export const legacyOperations: ScopedOperation<McpRequest>[] = [
-  mcp("initialize", [], () => ({
-    protocolVersion: "2025-06-18",
-    capabilities: {},
-    clientInfo: { name: "t", version: "1" },
-  })),
-]
-
-/** Where a connection outlives its requests. */
-export const subscribingOperations: ScopedOperation<McpRequest>[] = [
-  mcp("resources/subscribe", ["read"], ({ id }) => ({ uri: `cc-executor://executions/${id}` })),
-  mcp("resources/unsubscribe", [], ({ id }) => ({ uri: `cc-executor://executions/${id}` })),
-]
-
-export const modernOperations: ScopedOperation<McpRequest>[] = [
-  mcp("server/discover", [], () => ({})),
-  mcp("tasks/get", ["read"], taskOf),
-  mcp("tasks/update", ["read"], taskOf),
-  mcp("tasks/cancel", ["read", "control"], taskOf, deeds.cancels),
-]
-
-/** `run`, by a client that takes a task for an answer. */
-export const taskOperations: ScopedOperation<McpRequest>[] = [
-  {
-    name: "run",
-    variant: "answered with a task",
-    needs: ["execute", "read"],
-    deed: deeds.starts,
-    request: ({ word }) => ({
-      method: "tools/call",
-      params: { name: "run", arguments: { command: "true", labels: { word } } },
-      asTask: true,
-    }),
-  },
-]
-
-function taskOf({ id }: Target) {
-  return { taskId: `${id}.20000` }
-}
-
-function mcp(
-  name: string,
-  needs: readonly Scope[],
-  params: (target: Target) => Record<string, unknown>,
-  deed: Deed = deeds.shows,
-): ScopedOperation<McpRequest> {
-  return { name, needs, deed, request: (target) => ({ method: name, params: params(target) }) }
 }

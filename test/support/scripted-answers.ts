@@ -40,6 +40,11 @@ export function answerTo(
     case "resize":
     case "ack":
       return {}
+    case "trial.begin":
+    case "trial.renew":
+    case "trial.end":
+    case "trial.status":
+    case "trial.list":
     case "agent.start":
     case "agent.send":
     case "agent.answer":

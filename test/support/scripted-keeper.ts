@@ -75,6 +75,8 @@ export function keeperPorts(clock: Clock): KeeperPorts {
     processWithSession: () => null,
     descriptors: { limit: 1000, open: () => 16 },
     freeInodes: () => Infinity,
+    prepareStart: (_starter, request) => ({ ok: true, value: { request, marks: {} } }),
+    whyNeeded: () => null,
     signalNumber: () => null,
     journal: () => undefined,
     journalEnd: async () => undefined,
@@ -105,4 +107,20 @@ export function scriptedSessions(
 function thereIsRoom(write: () => void): boolean {
   write()
   return true
+}
+
+export const noTrials = {
+  begin: () => Promise.reject(new Error("no trial is begun here")),
+  renew: () => Promise.reject(new Error("no trial is renewed here")),
+  end: () => Promise.reject(new Error("no trial is ended here")),
+}
+
+export function noRestarts(keeper: Keeper): SessionRestarts {
+  return new SessionRestarts(keeper, {
+    store: new MemoryJournal(),
+    audit: { note: () => undefined },
+    redaction: null,
+    withReserve: () => true,
+    changed: () => undefined,
+  })
 }

@@ -1,5 +1,5 @@
 import { messageOf } from "../../lib/errno.ts"
-import { tryParseJson } from "../../lib/parse-json.ts"
+import { fail } from "../../lib/result.ts"
 import { SerialQueue } from "../../lib/serial-queue.ts"
 import type { TurnContent } from "../../protocol/agent-orders.ts"
 import type { PipeInput } from "../../service/os/children/pipe-input.ts"
@@ -7,8 +7,9 @@ import type { PipeOutput } from "../../service/os/children/pipe-output.ts"
 import { LineSplitter } from "../host/line-splitter.ts"
 import type { AgentEvents, AgentProcess, AnswerToAgent } from "../port.ts"
 import { elicitationAnswer, toolAnswer } from "./answers.ts"
-import { type Fields, fieldsOf, isFields, textOf } from "./fields.ts"
+import { type Fields, fieldsOf, textOf } from "./fields.ts"
 import { finishedBefore, GivenTurn } from "./given-turn.ts"
+import { isToBeUnderstood, notJson, readLine } from "./read-line.ts"
 import { signalsOf, totalUsageOf } from "./read-message.ts"
 import { type Command, spawnClaude } from "./spawn-claude.ts"
 
@@ -162,25 +163,24 @@ export class ClaudeProcess implements AgentProcess {
   }
 
   #hear(text: string): void {
-    const message = parse(text)
-    if (message === null) {
-      const beginning = JSON.stringify(text.slice(0, 200))
-      const problem = `Claude Code wrote a line that is no JSON object: ${beginning}`
-      this.#events.signal({ kind: "problem", problem })
+    const read = readLine(text)
+    if (read.ok) {
+      this.#events.message(text)
+      this.#understand(read.value)
       return
     }
-    this.#events.message(text)
-    this.#understand(message)
+    // Whoever reads the log would take it apart as well.
+    if (read.failure !== notJson) this.#events.messagePart({ text, part: 0, isLast: true })
+    const beginning = JSON.stringify(text.slice(0, 200))
+    const problem = `Claude Code wrote a line that is ${read.failure}: ${beginning}`
+    this.#events.signal({ kind: "problem", problem })
   }
 
   /** It is in the transcript in parts already. */
   #hearHeld(text: string | null): void {
-    const message = text === null ? null : parse(text)
-    if (message !== null) {
-      this.#understand(message)
-      return
-    }
-    const problem = "Claude Code wrote a line that is too long to be understood, or no JSON."
+    const read = text === null ? fail("too long to be understood") : readLine(text)
+    if (read.ok) return this.#understand(read.value)
+    const problem = `Claude Code wrote a long line that is ${read.failure}.`
     this.#events.signal({ kind: "problem", problem })
   }
 
@@ -279,19 +279,6 @@ const answerable = new Set(["can_use_tool", "elicitation", "request_user_dialog"
 
 function refusal(response: Fields | null): string {
   if (response === null) return `Claude Code did not answer within ${answerMs / 1000} s.`
-  return `Claude Code refused: ${textOf(response["error"]) ?? "it does not say why"}.`
-}
-
-/**
- * A session depends on questions, answers and results, however long they are. Claude Code does not
- * always say first what a line is (a result begins with figures), so all are held but the kinds
- * that it does say first and that nothing depends on.
- */
-function isToBeUnderstood(head: string): boolean {
-  return !/^\{"type":"(?:assistant|user|stream_event|system)"/.test(head)
-}
-
-function parse(text: string): Fields | null {
-  const value = tryParseJson(text)
-  return isFields(value) ? value : null
+  const why = textOf(response["error"])?.slice(0, complaintCharacters)
+  return `Claude Code refused: ${why ?? "it does not say why"}.`
 }

@@ -1,12 +1,14 @@
-import { readdirSync, realpathSync } from "node:fs"
+import { readdirSync, realpathSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { readOwned } from "../../lib/owned-file.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
 import { isFileTrouble } from "../../lib/untrusted-file.ts"
 import { isAlive, readStat } from "../../service/os/proc.ts"
-import { fieldsOf, numberOf, textOf } from "./fields.ts"
+import { fieldsOf, textOf } from "./fields.ts"
 
-const mostBytes = 64 * 1024
+// Whoever asks has chosen the folder, and everybody else waits while it is looked through.
+const mostBytes = 16 * 1024
+const mostFolderBytes = 512 * 1024
 const mostFiles = 1000
 
 export function configurationFolder(env: Record<string, string | undefined>): string | null {
@@ -26,22 +28,26 @@ export function processWithSession(
 ): number | null {
   const folder = configurationFolder(env)
   if (folder === null) return null
-  for (const path of notesIn(join(folder, "sessions"))) {
-    const note = fieldsOf(tryParseJson(textIn(path)))
-    const pid = numberOf(note["pid"])
-    if (textOf(note["sessionId"]) !== sessionId || pid === null) continue
-    // A pid alone may be another process's by now, and one that was killed may wait to be reaped.
+  for (const { path, pid } of notesIn(join(folder, "sessions"))) {
+    // One that was killed may wait to be reaped, and most notes are of those that are long gone.
     const stat = readStat(pid)
-    if (isAlive(stat) && String(stat?.startTicks) === String(note["procStart"])) return pid
+    if (stat === null || !isAlive(stat)) continue
+    const note = fieldsOf(tryParseJson(textIn(path)))
+    if (textOf(note["sessionId"]) !== sessionId) continue
+    // A pid alone may be another process's by now.
+    if (String(stat.startTicks) === String(note["procStart"])) return pid
   }
   return null
 }
 
-function notesIn(folder: string): string[] {
+/** They are named after the process. */
+function notesIn(folder: string): { path: string; pid: number }[] {
   try {
     const real = realpathSync(folder)
+    if (statSync(real).size > mostFolderBytes) return []
     const names = readdirSync(real).filter((name) => /^\d+\.json$/.test(name))
-    return names.slice(0, mostFiles).map((name) => join(real, name))
+    const notes = names.map((name) => ({ path: join(real, name), pid: Number.parseInt(name, 10) }))
+    return notes.slice(0, mostFiles)
   } catch (error) {
     if (isFileTrouble(error)) return [] // whoever asks has chosen the folder
     throw error

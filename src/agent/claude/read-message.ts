@@ -1,6 +1,6 @@
 import type { Tokens, TurnOutcome } from "../../execution/agent.ts"
 import type { AgentSignal, QuestionAsked, TotalUsage, TurnEnd } from "../port.ts"
-import { type Fields, fieldsOf, listOf, numberOf, textOf } from "./fields.ts"
+import { countOf, type Fields, fieldsOf, listOf, numberOf, textOf, timeOf } from "./fields.ts"
 
 /**
  * What a message of Claude Code means for its session. Nothing is required of it: what is missing
@@ -70,9 +70,9 @@ function systemSignals(message: Fields): AgentSignal[] {
       return [
         {
           kind: "retrying",
-          attempt: numberOf(message["attempt"]) ?? 1,
-          mostAttempts: numberOf(message["max_retries"]) ?? 1,
-          delayMs: numberOf(message["retry_delay_ms"]) ?? 0,
+          attempt: countOf(message["attempt"]) ?? 1,
+          mostAttempts: countOf(message["max_retries"]) ?? 1,
+          delayMs: countOf(message["retry_delay_ms"]) ?? 0,
           why: retryReason(message),
         },
       ]
@@ -83,7 +83,7 @@ function systemSignals(message: Fields): AgentSignal[] {
 
 function retryReason(message: Fields): string {
   const status = numberOf(message["error_status"])
-  const error = textOf(message["error"]) ?? "an error"
+  const error = textOf(message["error"])?.slice(0, 200) ?? "an error"
   return status === null ? error : `${error}, status ${status}`
 }
 
@@ -100,7 +100,7 @@ function streamSignals(message: Fields): AgentSignal[] {
       ]
     }
     case "message_delta": {
-      const output = numberOf(fieldsOf(event["usage"])["output_tokens"]) ?? 0
+      const output = countOf(fieldsOf(event["usage"])["output_tokens"]) ?? 0
       return [{ kind: "tokens", tokens: { ...noTokens, output } }]
     }
     default:
@@ -112,15 +112,14 @@ const noTokens: Tokens = { input: 0, output: 0, cache_read: 0, cache_creation: 0
 
 function tokensOf(usage: Fields): Tokens {
   return {
-    input: numberOf(usage["input_tokens"]) ?? 0,
-    output: numberOf(usage["output_tokens"]) ?? 0,
-    cache_read: numberOf(usage["cache_read_input_tokens"]) ?? 0,
-    cache_creation: numberOf(usage["cache_creation_input_tokens"]) ?? 0,
+    input: countOf(usage["input_tokens"]) ?? 0,
+    output: countOf(usage["output_tokens"]) ?? 0,
+    cache_read: countOf(usage["cache_read_input_tokens"]) ?? 0,
+    cache_creation: countOf(usage["cache_creation_input_tokens"]) ?? 0,
   }
 }
 
 function limitSignals(info: Fields): AgentSignal[] {
-  const resetsAt = numberOf(info["resetsAt"])
   const type = textOf(info["rateLimitType"])
   const window = type === null ? {} : fieldsOf(fieldsOf(info["unifiedWindows"])[type])
   return [
@@ -129,7 +128,7 @@ function limitSignals(info: Fields): AgentSignal[] {
       limit: {
         status: textOf(info["status"]) ?? "unknown",
         type,
-        resets_at: resetsAt === null ? null : new Date(resetsAt * 1000).toISOString(),
+        resets_at: timeOf(info["resetsAt"]),
         utilization: numberOf(info["utilization"]) ?? numberOf(window["utilization"]),
       },
     },
@@ -177,13 +176,13 @@ export function totalUsageOf(told: Fields): TotalUsage {
   for (const [model, value] of Object.entries(models)) {
     const usage = fieldsOf(value)
     byModel[model] = {
-      input: numberOf(usage["inputTokens"]) ?? 0,
-      output: numberOf(usage["outputTokens"]) ?? 0,
-      cache_read: numberOf(usage["cacheReadInputTokens"]) ?? 0,
-      cache_creation: numberOf(usage["cacheCreationInputTokens"]) ?? 0,
+      input: countOf(usage["inputTokens"]) ?? 0,
+      output: countOf(usage["outputTokens"]) ?? 0,
+      cache_read: countOf(usage["cacheReadInputTokens"]) ?? 0,
+      cache_creation: countOf(usage["cacheCreationInputTokens"]) ?? 0,
       cost_usd: numberOf(usage["costUSD"]) ?? 0,
     }
-    contextWindow = Math.max(contextWindow ?? 0, numberOf(usage["contextWindow"]) ?? 0)
+    contextWindow = Math.max(contextWindow ?? 0, countOf(usage["contextWindow"]) ?? 0)
   }
   return { costUsd: numberOf(told["total_cost_usd"]) ?? 0, byModel, contextWindow }
 }

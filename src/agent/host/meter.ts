@@ -70,11 +70,16 @@ const none: Tokens = { input: 0, output: 0, cache_read: 0, cache_creation: 0 }
 
 function sum(one: Tokens, other: Tokens): Tokens {
   return {
-    input: one.input + other.input,
-    output: one.output + other.output,
-    cache_read: one.cache_read + other.cache_read,
-    cache_creation: one.cache_creation + other.cache_creation,
+    input: added(one.input, other.input),
+    output: added(one.output, other.output),
+    cache_read: added(one.cache_read, other.cache_read),
+    cache_creation: added(one.cache_creation, other.cache_creation),
   }
+}
+
+/** An agent may tell anything: a sum that is no number any more would be refused everywhere. */
+function added(one: number, other: number): number {
+  return Math.min(one + other, Number.MAX_SAFE_INTEGER)
 }
 
 function difference(one: Tokens, other: Tokens): Tokens {

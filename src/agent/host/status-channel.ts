@@ -68,12 +68,36 @@ function shortened(status: AgentStatus): AgentStatus {
   })
   const short = { ...status, questions }
   if (sizeOf(short) <= room) return short
-  const few = questions.slice(0, 50).map((question) => ({
-    ...question,
-    title: question.title?.slice(0, 100) ?? null,
-    description: question.description?.slice(0, 100) ?? null,
-  }))
-  return { ...short, last_turn: null, questions: few, usage: { ...short.usage, by_model: {} } }
+  const few = { ...short, last_turn: null, usage: { ...short.usage, by_model: {} } }
+  for (const count of fewerQuestions) {
+    const shorter = withShortTexts({ ...few, questions: questions.slice(0, count) })
+    if (sizeOf(shorter) <= room) return shorter
+  }
+  return withShortTexts({ ...few, questions: [] })
+}
+
+const fewerQuestions = [100, 50, 20, 5]
+const mostCharacters = 100
+
+/** Nothing is so long in a status but what somebody has made so on purpose. */
+function withShortTexts(status: AgentStatus): AgentStatus {
+  const { activity, turns, questions, limit, end } = status
+  return {
+    ...shortTexts(status),
+    activity: shortTexts(activity),
+    turns: shortTexts(turns),
+    questions: questions.map(shortTexts),
+    limit: limit && shortTexts(limit),
+    end: end && shortTexts(end),
+  }
+}
+
+function shortTexts<Fields extends object>(fields: Fields): Fields {
+  const short = { ...fields }
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === "string") Object.assign(short, { [name]: value.slice(0, mostCharacters) })
+  }
+  return short
 }
 
 function sizeOf(value: unknown): number {

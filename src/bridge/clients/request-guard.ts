@@ -25,6 +25,7 @@ export function createRequestGuard(settings: RequestGuardSettings): RequestGuard
   const checkOrigin = originChecker({ allowedHosts: [host], allowedOrigins: [] })
   const monotonicMs = () => performance.now()
   const identify = createIdentify({
+    processOf: () => ({ kind: "elsewhere" }),
     tokens: {
       check(token) {
         const expected = clientToken === null ? null : secretHash(clientToken())

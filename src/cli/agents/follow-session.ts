@@ -3,6 +3,7 @@ import type { Client } from "../../client/connect.ts"
 import { shortId } from "../../execution/id.ts"
 import { aborted } from "../../lib/delay.ts"
 import type { SessionEvent } from "../../protocol/agent-event.ts"
+import { nextCommand } from "../connect/next-command.ts"
 import type { Context } from "../context.ts"
 import { untilTold } from "../terminal/interrupts.ts"
 import { messageWriter } from "../terminal/message-writer.ts"
@@ -35,9 +36,10 @@ export async function followSession(
     return exitCode
   }
   if (told.signal.aborted) {
+    const status = nextCommand(context, "agent status", shortId(id))
+    const end = nextCommand(context, "agent end", shortId(id))
     await context.stderr.write(
-      `The session goes on. Come back with \`cc-executor agent status ${shortId(id)}\`, ` +
-        `end it with \`cc-executor agent end ${shortId(id)}\`.\n`,
+      `The session goes on. Come back with \`${status}\`, end it with \`${end}\`.\n`,
     )
     return exitCodes.left
   }
@@ -75,9 +77,10 @@ async function tell(
     case "question": {
       if (said.decided_by !== undefined) return null
       const what = said.tool === null ? "asks something" : `wants to use ${said.tool}`
-      const answer = `cc-executor agent answer ${shortId(id)} ${said.question_id} allow`
+      const words = [shortId(id), said.question_id, "allow"]
+      const answer = nextCommand(context, "agent answer", ...words)
       await context.stderr.write(
-        `It ${what}. See \`cc-executor inbox\`; \`${answer}\` allows it.\n`,
+        `It ${what}. See \`${nextCommand(context, "inbox")}\`; \`${answer}\` allows it.\n`,
       )
       return null
     }

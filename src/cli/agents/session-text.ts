@@ -4,11 +4,14 @@ import { countText } from "../../lib/count-text.ts"
 import { onOneLine } from "../../lib/harmless-text.ts"
 import type { InterruptedSession, OpenQuestion } from "../../protocol/agent.ts"
 import type { ResultOf } from "../../protocol/methods.ts"
+import { nextCommand } from "../connect/next-command.ts"
+import type { Context } from "../context.ts"
 
 type Status = ResultOf<"agent.status">
+type Asking = Pick<Context, "serviceOptions">
 
 /** How a session stands, for a person. */
-export function statusText(status: Status): string {
+export function statusText(context: Asking, status: Status): string {
   const { activity, turns, usage, limit, questions, last_turn, end } = status
   const facts: [string, string | null][] = [
     ["Session", status.session_id],
@@ -32,7 +35,7 @@ export function statusText(status: Status): string {
   const width = Math.max(...shown.map(([name]) => name.length)) + 2
   const lines = shown.map(([name, text]) => `${name.padEnd(width)}${onOneLine(text ?? "")}`)
   const { execution_id } = status
-  const asked = questions.map((question) => questionText({ ...question, execution_id }))
+  const asked = questions.map((question) => questionText(context, { ...question, execution_id }))
   return [...lines, ...asked].join("\n")
 }
 
@@ -42,7 +45,7 @@ function turnsText({ ended, accepted, waiting, responses }: Status["turns"]): st
 }
 
 /** A question with what it is about, and how to answer it. What an agent says begins no line. */
-export function questionText(question: OpenQuestion): string {
+export function questionText(context: Asking, question: OpenQuestion): string {
   const { execution_id, question_id, tool, title, description } = question
   const id = shortId(execution_id)
   const what = tool ?? title ?? question.kind
@@ -51,7 +54,7 @@ export function questionText(question: OpenQuestion): string {
     onOneLine(`${id} ${question_id}: ${what}${about}, asked at ${question.asked_at}`),
     `  ${inputText(question)}`,
     ...deadlineLines(question),
-    `  cc-executor agent answer ${id} ${question_id} allow | deny`,
+    `  ${nextCommand(context, "agent answer", id, question_id, "allow | deny")}`,
     "",
   ].join("\n")
 }

@@ -1,3 +1,4 @@
+import { CallError } from "../../client/client-error.ts"
 import { onOneLine } from "../../lib/harmless-text.ts"
 import { followSession } from "../agents/follow-session.ts"
 import { readInput } from "../agents/read-input.ts"
@@ -6,9 +7,10 @@ import { canView } from "../agents/view/can-view.ts"
 import { NoticeOutput } from "../agents/view/notice-output.ts"
 import type { Values } from "../arguments.ts"
 import { command } from "../command.ts"
+import { nextCommand } from "../connect/next-command.ts"
 import { reach } from "../connect/reach.ts"
 import type { Context } from "../context.ts"
-import { UsageFailure } from "../failure.ts"
+import { asSentence, CommandFailure, UsageFailure } from "../failure.ts"
 
 export const claudeCommand = command({
   usage: [
@@ -52,7 +54,9 @@ command again comes back to the sessions that it has started. It exits with 0 if
     await using reached = await reach({ ...context, stderr }, values, "always")
     const { client } = reached
     const request = startRequest(context, values, prompt, reached.address.kind === "local")
-    const started = await client.call("agent.start", request)
+    const started = await client.call("agent.start", request).catch((error: unknown) => {
+      throw request.env?.["PATH"] === undefined ? withOwnPath(context, error) : error
+    })
     if (started.note !== undefined) await context.stderr.write(`${onOneLine(started.note)}\n`)
     if (values.detach === true) {
       await context.stdout.write(`${onOneLine(started.execution_id)}\n`)
@@ -81,6 +85,15 @@ async function runFile(
   const request = startRequest(context, others, null, isLocal)
   const { runEach } = await import("../agents/each/run-each.ts")
   return await runEach(context, reached.client, { ...given, request })
+}
+
+/** The service may have been started where the agent was not on the PATH yet. */
+function withOwnPath(context: Context, error: unknown): unknown {
+  if (!(error instanceof CallError)) return error
+  const { reason, message, details } = error.failure
+  if (reason !== "SPAWN_FAILED" || details?.["errno"] !== "ENOENT") return error
+  const again = nextCommand(context, "claude", "-e PATH …")
+  return new CommandFailure(`${asSentence(onOneLine(message))} To use this shell's PATH: ${again}`)
 }
 
 /** The words that were given, or else what is piped in; null for neither. */

@@ -26,7 +26,10 @@ themselves. \`agent answer\` answers a question; what goes on with a session is 
       await context.stdout.write(`${JSON.stringify({ questions, interrupted }, null, 2)}\n`)
       return 0
     }
-    const texts = [...questions.map(questionText), ...interrupted.map(interruptedText)]
+    const texts = [
+      ...questions.map((question) => questionText(context, question)),
+      ...interrupted.map(interruptedText),
+    ]
     await context.stdout.write(texts.length === 0 ? "No question is open.\n" : texts.join("\n"))
     return 0
   },

@@ -7,7 +7,9 @@ import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { flag } from "../arguments.ts"
 import { command } from "../command.ts"
 import { addressOptions } from "../connect/address.ts"
+import { nextCommand } from "../connect/next-command.ts"
 import { reach } from "../connect/reach.ts"
+import type { Context } from "../context.ts"
 import { commandText, exitText, survivorsNotice } from "../executions/execution-text.ts"
 import { heldBy, labelText, processText, redactedText } from "../executions/fact-text.ts"
 import { durationText, sizeText } from "../time.ts"
@@ -28,7 +30,7 @@ export const inspectCommand = command({
       await context.stdout.write(`${JSON.stringify(view, null, 2)}\n`)
       return 0
     }
-    const facts = factsOf(view).filter(([, text]) => text !== null && text !== "")
+    const facts = factsOf(context, view).filter(([, text]) => text !== null && text !== "")
     const width = Math.max(...facts.map(([name]) => name.length)) + 2
     const lines = facts.map(([name, text]) => `${name.padEnd(width)}${text}`)
     await context.stdout.write(`${lines.join("\n")}\n`)
@@ -36,7 +38,7 @@ export const inspectCommand = command({
   },
 })
 
-function factsOf(view: ExecutionView): [name: string, text: string | null][] {
+function factsOf(context: Context, view: ExecutionView): [name: string, text: string | null][] {
   const { bytes, lines, limits, limits_held_by: held, budget, terminal, hashes } = view
   const { name: _name, ...otherLabels } = view.labels
   return [
@@ -75,7 +77,7 @@ function factsOf(view: ExecutionView): [name: string, text: string | null][] {
     ["Stopped", processText(view.stopped)],
     ["Left behind, ended", processText(view.killed_after_exit)],
     ["Left running", survivorsNotice(view)],
-    ["More", moreText(view)],
+    ["More", moreText(context, view)],
   ]
 }
 
@@ -100,8 +102,8 @@ function timeoutText({ timeout, idle_timeout }: ExecutionView): string | null {
   return [...wall, ...idle].join(", ")
 }
 
-function moreText({ execution_id, state }: ExecutionView): string {
+function moreText(context: Context, { execution_id, state }: ExecutionView): string {
   const id = shortId(execution_id)
-  const next = state === "ended" ? `receipt ${id}` : `attach ${id}`
-  return `cc-executor logs ${id} · cc-executor ${next}`
+  const next = state === "ended" ? "receipt" : "attach"
+  return `${nextCommand(context, "logs", id)} · ${nextCommand(context, next, id)}`
 }

@@ -12,7 +12,7 @@ import { startIfNeeded } from "./auto-start.ts"
 import { foreignAnswerMs, hasListener, openLocalSocket } from "./local-listener.ts"
 import { reconnectNotice } from "./reconnect-notice.ts"
 import { remoteFailure } from "./remote-failure.ts"
-import { runningKeeper } from "./running-keeper.ts"
+import { type RunningKeeper, runningKeeper } from "./running-keeper.ts"
 
 /** A connection to the service. */
 export type Reached = AsyncDisposable & { client: Client; address: Address }
@@ -146,23 +146,31 @@ function socketOf(address: Address) {
   }
 }
 
-const restartLimitMs = 5_000
+/** How long nobody has to start a keeper again, by who had started the one that is missed. */
+const commandRestartMs = 1_000 // the next command does, if there is one
+const ownerRestartMs = 5_000
+/** One that was never seen runs in another container, or had died just before we came. */
+const unseenRestartMs = 30_000
 
-/**
- * A keeper that died may be started again by its owner; past a while nobody will. One that was
- * never seen, because it runs in another container, cannot be seen to die either.
- */
+/** A keeper that died may be started again by its owner; past a while nobody will. */
 function goneForGood(paths: StatePaths): () => boolean {
-  let wasSeen = false
+  let seen: RunningKeeper | null = null
   let missedSinceMs: number | null = null
   return () => {
-    const isSeen = runningKeeper(paths.lock) !== null
-    wasSeen ||= isSeen
-    if (isSeen) missedSinceMs = null
-    else missedSinceMs ??= performance.now()
-    if (!wasSeen || missedSinceMs === null) return false
-    return performance.now() - missedSinceMs > restartLimitMs
+    const running = runningKeeper(paths.lock)
+    if (running !== null) {
+      seen = running
+      missedSinceMs = null
+      return false
+    }
+    missedSinceMs ??= performance.now()
+    return performance.now() - missedSinceMs > restartMs(seen)
   }
+}
+
+function restartMs(seen: RunningKeeper | null): number {
+  if (seen === null) return unseenRestartMs
+  return seen.startedBy === "command" ? commandRestartMs : ownerRestartMs
 }
 
 class ServiceGoneError extends CommandFailure {

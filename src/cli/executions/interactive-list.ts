@@ -3,6 +3,7 @@ import type { Client } from "../../client/connect.ts"
 import { shortId } from "../../execution/id.ts"
 import { liveStates } from "../../execution/state.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
+import { nextCommand } from "../connect/next-command.ts"
 import type { Context, RawMode } from "../context.ts"
 import { describeError } from "../failure.ts"
 import { pastOutput } from "../logs/log-chunk.ts"
@@ -166,7 +167,7 @@ class InteractiveList implements Disposable {
     }
     await stdout.writeBytes(Buffer.from(modes.leave()))
     if (view.lines.stdout + view.lines.stderr > shownLogLines) {
-      const all = `cc-executor logs ${shortId(view.execution_id)}`
+      const all = nextCommand(this.#context, "logs", shortId(view.execution_id))
       await stderr.write(`cc-executor: these are the last ${shownLogLines} lines; all: ${all}\n`)
     }
     return true

@@ -1,6 +1,7 @@
 import { CallError } from "../../client/client-error.ts"
 import type { Client } from "../../client/connect.ts"
 import { onOneLine } from "../../lib/harmless-text.ts"
+import { nextCommand } from "../connect/next-command.ts"
 import { type Reached, reach } from "../connect/reach.ts"
 import { keeperEnd, runningKeeper } from "../connect/running-keeper.ts"
 import type { Context } from "../context.ts"
@@ -35,7 +36,7 @@ export async function startExecution<Started>(
   } catch (error) {
     await reached.client.close()
     if (!(error instanceof CallError)) throw error
-    if (!(await hasShutDown(error, reached))) throw asShellsSay(error, asked)
+    if (!(await hasShutDown(error, reached))) throw asShellsSay(context, error, asked)
   }
   const again = await reach(context, values, "always")
   return { reached: again, started: await sendTo(again) }
@@ -56,14 +57,14 @@ async function hasShutDown(error: CallError, { address }: Reached): Promise<bool
   return keeper === null || keeperEnd(address.paths.lock, keeper, shutdownLimitMs)
 }
 
-function asShellsSay(error: CallError, { request }: AskedRun): Error {
+function asShellsSay(context: Context, error: CallError, { request }: AskedRun): Error {
   const { reason, message, details } = error.failure
   if (reason === "NAME_IN_USE") {
-    const follow = `cc-executor attach ${quoted(request.labels?.["name"] ?? "")}`
+    const follow = nextCommand(context, "attach", quoted(request.labels?.["name"] ?? ""))
     return new CommandFailure(onOneLine(`${message} To follow it: ${follow}`))
   }
   const line = wholeLine(request.argv ?? [])
-  const inShell = line === null ? "" : `cc-executor run --shell ${quoted(line)}`
+  const inShell = line === null ? "" : nextCommand(context, "run", "--shell", quoted(line))
   if (reason === "SPAWN_FAILED") {
     const hint = inShell === "" ? "" : ` To run a command line in a shell: ${inShell}`
     return new CommandFailure(`${onOneLine(message)}${hint}`, spawnExitCode(details?.["errno"]))

@@ -1,7 +1,7 @@
 import { shortId } from "../../execution/id.ts"
 import type { Outcome } from "../../execution/state.ts"
 import { countText } from "../../lib/count-text.ts"
-import type { Attempt, AuditEntry } from "../../protocol/audit-entry.ts"
+import type { Attempt, AuditEntry, TrialFacts } from "../../protocol/audit-entry.ts"
 import type { AuditText } from "../../service/audit/read-audit.ts"
 import type { Context } from "../context.ts"
 import { type Colours, coloursFor, type Paint } from "./colours.ts"
@@ -66,6 +66,10 @@ function whatText(entry: AuditEntry): string {
       return `${shortId(entry.execution_id)} goes on as ${shortId(entry.what.as)}`
     case "session-interrupted":
       return `${shortId(entry.execution_id)} does not go on by itself: ${entry.what.why}`
+    case "trial-judged": {
+      const { trial, work, sequence, verdict, reason } = entry.what
+      return `${shortId(trial)} trial ${sequence} of ${quoted(work)}: ${verdict}, ${reason}`
+    }
     case "service-started": {
       const { version, listen, policy, lost } = entry.what
       const left = lost === 0 ? "" : `, ${lost} lost`
@@ -101,10 +105,17 @@ function attemptText(attempt: Attempt): string {
 
 function factsText(what: Attempt["what"]): string {
   if (what === undefined) return ""
+  if (!("env" in what) && !("type" in what)) return trialText(what)
   if ("type" in what) return ` ${what.type}${what.signal === undefined ? "" : ` ${what.signal}`}`
   const words = what.argv?.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word)))
   const command = what.command === undefined ? words?.join(" ") : quoted(what.command)
   return ` ${command ?? ""}${what.cut === undefined ? "" : ` … (${what.cut} more)`}`
+}
+
+function trialText({ work, trial, sequence }: TrialFacts): string {
+  const number = sequence === undefined ? "" : ` ${sequence}`
+  const id = trial === undefined ? "" : ` ${shortId(trial)}`
+  return `${work === undefined ? "" : ` ${quoted(work)}`}${number}${id}`
 }
 
 function quoted(word: string): string {

@@ -5,6 +5,7 @@ import { countText } from "../../lib/count-text.ts"
 import { delay } from "../../lib/delay.ts"
 import { onOneLine } from "../../lib/harmless-text.ts"
 import type { Completed } from "../../protocol/notifications.ts"
+import { nextCommand } from "../connect/next-command.ts"
 import { BrokenPipeError, type Context, type RawMode } from "../context.ts"
 import { endingNotice, survivorsNotice } from "../executions/execution-text.ts"
 import { exitCodeOf } from "../exit-code.ts"
@@ -61,16 +62,21 @@ export async function follow(
     await follower.say(survivorsNotice(end.completed))
     return exitCodeOf(end.completed)
   }
-  if (end.says) await follower.say(detachedText(shortId(execution.id), end))
+  if (end.says) await follower.say(detachedText(context, shortId(execution.id), end))
   return end.exitCode
 }
 
-function detachedText(id: string, { isCanceling, unreadBytes }: Detached): string {
+function detachedText(
+  context: Pick<Context, "serviceOptions">,
+  id: string,
+  { isCanceling, unreadBytes }: Detached,
+): string {
   const unread =
     unreadBytes > 0 ? `; it may not get the last ${countText(unreadBytes, "byte")} typed` : ""
-  const back = `Reattach with: cc-executor attach ${id}`
+  const back = `Reattach with: ${nextCommand(context, "attach", id)}`
   if (isCanceling) return `detached; ${id} is still being canceled${unread}. ${back}`
-  return `detached; ${id} continues${unread}. ${back}; cancel it with: cc-executor cancel ${id}`
+  const cancel = nextCommand(context, "cancel", id)
+  return `detached; ${id} continues${unread}. ${back}; cancel it with: ${cancel}`
 }
 
 class Follower {

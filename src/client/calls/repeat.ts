@@ -16,6 +16,7 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
     case "agent.send":
       return WithTurn.safeParse(params).success
     case "agent.start":
+    case "trial.begin":
       return WithKey.safeParse(params).success
     case "agent.answer": // a second one is told whose the first was
     case "agent.take":
@@ -27,6 +28,10 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
     case "resize":
     case "remove":
       return OnOneExecution.safeParse(params).success
+    case "trial.renew":
+    case "trial.end":
+    case "trial.status":
+    case "trial.list":
     case "agent.status":
     case "agent.inbox":
     case "agent.changes":

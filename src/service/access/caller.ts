@@ -1,4 +1,5 @@
 import { Scope } from "../../execution/scope.ts"
+import type { PeerProcess } from "../../protocol/ipc.ts"
 
 /** Somebody who has shown who they are. */
 export type Caller = {
@@ -11,6 +12,8 @@ export type Caller = {
   readonly via: string
   /** A token may be revoked, or run out, while its bearer is connected. */
   isStillGood(): boolean
+  /** Which process of this machine it is, as far as that can be told. */
+  peer?(): PeerProcess | Promise<PeerProcess>
   /** Whether nobody waits for the answer any more, where that can be told. */
   isGone?(): boolean
 }

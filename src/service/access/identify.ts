@@ -4,6 +4,7 @@ import { fail, ok, type Result } from "../../lib/result.ts"
 import { canonicalAddress, isLoopbackAddress, networkOf, type TcpEnds } from "../../lib/tcp-ends.ts"
 import { TokenBuckets } from "../../lib/token-bucket.ts"
 import { type Failure, failure } from "../../protocol/failure.ts"
+import type { PeerProcess } from "../../protocol/ipc.ts"
 import { type Caller, localCaller } from "./caller.ts"
 import type { Tickets } from "./tickets.ts"
 
@@ -36,6 +37,8 @@ export type IdentifyOptions = {
   ownUid: number
   /** Null where the machine does not tell. */
   uidOf(ends: TcpEnds): number | null
+  /** Which process of this machine a peer is. */
+  processOf(peer: Peer): PeerProcess
   certificateScopes: readonly Scope[]
   monotonicMs(): number
 }
@@ -55,6 +58,12 @@ export function createIdentify(options: IdentifyOptions): Identify {
   const wrong = new TokenBuckets(wrongTries, mostAddresses)
 
   return (attempt) => {
+    const known = identified(attempt)
+    if (!known.ok) return known
+    return ok({ ...known.value, peer: () => options.processOf(attempt.peer) })
+  }
+
+  function identified(attempt: ConnectionAttempt): Result<Caller, Failure> {
     const { peer, via, headers, ticket } = attempt
     const address = addressOf(peer)
     const authorization = headers.get("authorization")

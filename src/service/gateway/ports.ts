@@ -26,6 +26,7 @@ import type { PolicyKind } from "../../protocol/notifications.ts"
 import type { Output } from "../../protocol/output-chunk.ts"
 import type { Caller } from "../access/caller.ts"
 import type { AgentOperations } from "./agent-operations.ts"
+import type { TrialJournal, TrialOperations } from "./trial-ports.ts"
 
 /** What the gateway needs of the record, and what it offers to the transports. */
 
@@ -115,7 +116,7 @@ export type Sought = {
   hashes: TranscriptHashes | null
 }
 
-export interface JournalReader {
+export interface JournalReader extends TrialJournal {
   find(id: ExecutionId): ExecutionRecord | null
   /** To whom it belongs: much less to read than all of it. */
   owned(id: ExecutionId): Owned | null
@@ -172,6 +173,7 @@ export interface Operations {
   /** How strictly an `execute` is read. */
   readonly policy: PolicyKind
   readonly agents: AgentOperations
+  readonly trials: TrialOperations
   /** `follow` says that the caller will open its output next: then no update of it is missed. */
   execute(
     caller: Caller,

@@ -5,6 +5,7 @@ import type { AdmissionSettings } from "./admission/admission.ts"
 import type { Clock, Descriptors, Journal, Programs, Spawner, TranscriptStore } from "./ports.ts"
 import type { PlanSettings } from "./starting/plan.ts"
 import type { SupervisionPorts, SupervisionSettings } from "./supervision/supervision-ports.ts"
+import type { Trials } from "./trials/trials.ts"
 
 export type KeeperSettings = AdmissionSettings & {
   plan: () => PlanSettings
@@ -37,5 +38,9 @@ export type KeeperPorts = Omit<SupervisionPorts, "spawner" | "transcripts"> &
     newId(): ExecutionId
     /** The same for the same request, whatever the order of its fields. */
     fingerprint: (request: ExecuteParams, agent: AgentOptions | null) => string
+    /** What a request starts, where it may be a step of a trial. */
+    prepareStart: Trials["prepareStart"]
+    /** Why an execution must not be removed yet; null when it may be. */
+    whyNeeded: Trials["whyNeeded"]
     signalNumber(signal: string | number): number | null
   }

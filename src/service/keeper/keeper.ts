@@ -71,7 +71,7 @@ export class Keeper {
    */
   start(
     starter: Starter,
-    wanted: ExecuteParams,
+    given: ExecuteParams,
     isFollowed = false,
     agentOptions: AgentOptions | null = null,
     predecessor: Predecessor | null = null,
@@ -81,20 +81,22 @@ export class Keeper {
     const tooMany = this.#admission.rateRefusal(starter)
     if (tooMany !== null) return fail(tooMany)
     const { store, redaction } = this.#ports
-    const asked = askedWithKey(principal, wanted, agentOptions, this.#ports)
+    const asked = askedWithKey(principal, given, agentOptions, this.#ports)
     const repeated = asked && repeatedStart(asked, store, (id) => this.live.find(id)?.record)
     if (repeated !== null) return repeated
     if (this.#isShuttingDown) return shuttingDown
     if (this.#isHandingOver) return beingUpgraded
-    const request = workplace === null ? wanted : { ...wanted, cwd: workplace.cwd }
+    const placed = workplace === null ? given : { ...given, cwd: workplace.cwd }
     const agent = agentOptions && this.#planner.agentStart(agentOptions, predecessor, workplace)
-    const room = this.#admission.availability(starter, descriptorsOf(request))
+    const room = this.#admission.availability(starter, descriptorsOf(placed))
     if (!room.ok) return room
     const busy = agent && sessionInUse(agent, this.live, store)
     if (busy !== null) return fail(busy)
+    const prepared = this.#ports.prepareStart(starter, placed, agentOptions)
+    if (!prepared.ok) return prepared
+    const { request, marks } = prepared.value
     const plan = this.#planner.plan(request, starter, agent)
     if (!plan.ok) return plan
-
     const recorded = redactSpec(plan.value.spec, redaction)
     const taken = nameInUse(recorded.spec, principal, this.live)
     if (taken !== null) return fail(taken)
@@ -104,6 +106,7 @@ export class Keeper {
       principal,
       ranAs: plan.value.launch.user,
       ...recorded,
+      ...marks,
       containment: this.#ports.spawner.containment,
       state: { kind: mustWait ? "queued" : "starting" },
       createdAt: this.#ports.clock.now().toISOString(),
@@ -204,8 +207,7 @@ export class Keeper {
   setDrivers({ executionId, principals, floor }: KeeperParams<"drivers">): void {
     const supervision = this.live.find(executionId)
     if (supervision === null) return
-    const owner = supervision.record.principal
-    const holders = principals.filter((principal) => principal === owner).length
+    const holders = principals.filter((one) => one === supervision.record.principal).length
     supervision.setDrivers(holders, floor)
   }
 
@@ -256,9 +258,8 @@ export class Keeper {
   }
 
   #queue(starter: Starter, waiting: QueuedStart): void {
-    const { supervision } = waiting
     const slot = this.#admission.slots.enqueue(starter, { ...waiting, starter })
-    this.#enlist({ supervision, starter, slot, queuedStart: waiting })
+    this.#enlist({ supervision: waiting.supervision, starter, slot, queuedStart: waiting })
   }
 
   /** Those for whom there is room; the others when something has ended, or this is called again. */
@@ -282,9 +283,8 @@ export class Keeper {
   #launch(supervision: Supervision, plan: HostPlan): Result<ExecutionRecord, Failure> {
     const executionId = supervision.record.id
     const host = plan.host && hostStartOf(plan.host, executionId)
-    const started = containedStart(supervision, this.#ports, () =>
-      supervision.start({ ...plan.launch, executionId }, host),
-    )
+    const start = () => supervision.start({ ...plan.launch, executionId }, host)
+    const started = containedStart(supervision, this.#ports, start)
     if (started.ok) this.#holdDescriptors(supervision)
     return started
   }

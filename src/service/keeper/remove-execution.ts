@@ -9,7 +9,7 @@ import { diskFull } from "./starting/start-failed.ts"
 export function removeExecution(
   id: ExecutionId,
   live: LiveTable,
-  ports: Pick<KeeperPorts, "store" | "transcripts" | "withReserve">,
+  ports: Pick<KeeperPorts, "store" | "transcripts" | "withReserve" | "whyNeeded">,
 ): Result<Record<string, never>, Failure> | null {
   const running = live.find(id)
   if (running !== null) {
@@ -19,6 +19,8 @@ export function removeExecution(
   }
   const { store, transcripts } = ports
   if (store.find(id) === null) return null
+  const needed = ports.whyNeeded(id)
+  if (needed !== null) return fail(needed)
   const isForgotten = ports.withReserve(() => store.remove(id))
   transcripts.remove(id)
   // To forget takes room as well, and what was just removed may have been all there is.

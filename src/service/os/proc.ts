@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import type { ProcessIdentity, Survivor } from "../../execution/record.ts"
 import { isErrno } from "../../lib/errno.ts"
 
@@ -95,6 +95,29 @@ export function holdsFlock(pid: number, inode: number): boolean {
 }
 
 /** How a process that outlived its end is named. */
+/** Null where that may not be seen. */
+export function holdsSocket(pid: number, inode: number): boolean | null {
+  try {
+    const directory = `/proc/${pid}/fd`
+    const link = `socket:[${inode}]`
+    return readdirSync(directory).some((fd) => linkOf(`${directory}/${fd}`) === link)
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ESRCH")) return false
+    if (isErrno(error, "EACCES", "EPERM")) return null
+    throw error
+  }
+}
+
+/** Null for what was closed since. */
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ESRCH")) return null
+    throw error
+  }
+}
+
 export function survivorOf({ pid }: ProcessIdentity): Survivor {
   return { pid, command: commandLine(pid) }
 }

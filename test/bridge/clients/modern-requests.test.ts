@@ -29,16 +29,13 @@ describe("requests that wait for a connection", () => {
     const gaveUp = await ask(requests, 2)
 
     const waiting = ask(requests, 3)
-    const startedMs = performance.now()
     await opened[0]?.say({ id: 1, result: {} })
     await until("the next is asked", () => opened[0]?.sent.length === 2)
-    const tookMs = performance.now() - startedMs
     await opened[0]?.say({ id: 3, result: {} })
 
     expect(gaveUp.status).toBe(503)
     expect((await first).status).toBe(200)
-    expect((await waiting).status).toBe(200)
-    expect(tookMs).toBeLessThan(waitMs / 2)
+    expect((await waiting).status).toBe(200) // forgotten, it would give up as well
     await requests.close()
   })
 })

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -14,6 +15,7 @@ import { offerContexts } from "../../../src/cli/connect/offer-contexts.ts"
 import { chosenService } from "../../../src/cli/connect/service-choice.ts"
 import { dispatch } from "../../../src/cli/dispatch.ts"
 import { temporaryFolder } from "../../support/temporary-folder.ts"
+import { notRoot, testUnless } from "../../support/test-unless.ts"
 import { fakeContext } from "../fake-context.ts"
 
 const folder = temporaryFolder()
@@ -184,4 +186,28 @@ describe("a broken file of contexts", () => {
     expect((await run("context", "list")).exitCode).toBe(0)
     expect((await other("context", "list")).stderr).toContain("is a symbolic link")
   })
+
+  testUnless(
+    notRoot,
+    "that is another user's, or in that user's directory, is not used",
+    async () => {
+      const { file, run } = user()
+      await run(...team)
+      const before = readFileSync(file, "utf8")
+      for (const theirs of [[file, join(file, "..")], [join(file, "..")], [file]]) {
+        for (const path of [file, join(file, "..")]) chownSync(path, 0, 0)
+        for (const path of theirs) chownSync(path, 12_345, 12_345)
+
+        const listed = await run("context", "list")
+        const used = await run("ps", "--context", "team")
+        const added = await run("context", "add", "more", "--url", "ws://more.example:8003")
+
+        const isTold = expect.stringMatching(/belongs to user|in a directory of user/)
+        expect(listed).toMatchObject({ exitCode: 1, stdout: "", stderr: isTold })
+        expect(used).toMatchObject({ exitCode: 1, stderr: isTold })
+        expect(added).toMatchObject({ exitCode: 1, stderr: isTold })
+        expect(readFileSync(file, "utf8")).toBe(before)
+      }
+    },
+  )
 })

@@ -64,7 +64,6 @@ describe("a client of a server that says whatever comes to its mind", () => {
       )
       expect(surprises).toEqual([])
     },
-    5000,
   )
 })
 

@@ -32,6 +32,7 @@ function doorkeeper(change: Partial<IdentifyOptions> = {}) {
     () => nowMs,
   )
   const identify = createIdentify({
+    processOf: () => ({ kind: "elsewhere" }),
     tokens,
     tickets,
     trustsLoopback: true,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { compileRedaction } from "../../../src/service/redaction/redaction.ts"
+import { byScale } from "../../support/scale.ts"
 import { seededRandom } from "../../support/seeded-random.ts"
 
-const attempts = 5
+const attempts = byScale({ short: 3, full: 5, long: 5 })
 
 /**
  * How many times longer four times the text takes, by the processor's time, which other programs

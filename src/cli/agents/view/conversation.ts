@@ -148,6 +148,7 @@ export class Conversation {
     if (question !== undefined && behavior === "allow" && updated_input === undefined) {
       this.#messages.hasSeen(question.tool, question.input)
     }
+    if (behavior === "deny" && message !== undefined) this.#messages.hasDenied(message)
     const who = this.#own.isAnswer(question_id) ? "" : ` by ${by}`
     const changed = updated_input === undefined ? "" : `, with ${changedText(updated_input)}`
     const always = remember === true ? ", always" : ""

@@ -32,6 +32,8 @@ export class MessageLines {
   /** Calls without a result yet, by their ids. */
   readonly #calls = new Map<string, Call>()
   #lastCall = ""
+  /** Why calls were denied, which the agent is told as their results. */
+  #denials: string[] = []
   /** The end of what the agent said last. */
   #lastText = ""
 
@@ -54,6 +56,11 @@ export class MessageLines {
     for (const [id, call] of this.#calls) {
       if (call.tool === tool && call.path === path) this.#calls.set(id, { ...call, isSeen: true })
     }
+  }
+
+  /** A reason that was shown with the denial is not shown again as the result. */
+  hasDenied(reason: string): void {
+    this.#denials = [...this.#denials.slice(-mostCalls), reason.trim()]
   }
 
   read(message: AgentMessage): Line[] {
@@ -143,13 +150,21 @@ export class MessageLines {
       const isError = block.is_error === true
       const patch = isError || call?.isSeen === true ? [] : patchLines(tool_use_result)
       if (patch.length > 0) return foldedDiff(patch, mostDiffLines)
+      const said = (isError ? null : outputText(tool_use_result)) ?? resultText(block)
+      if (this.#isDenial(said)) return []
       const colour = isError ? ("red" as const) : ("dim" as const)
       const name = this.#lastCall === block.tool_use_id ? "" : `${call?.tool ?? "tool"}: `
       const prefix = `  └ ${name}`
-      const text = (isError ? null : outputText(tool_use_result)) ?? resultText(block)
-      return foldedLines(text || "(nothing)", mostResultLines, { prefix, colour, isCut: true })
+      return foldedLines(said || "(nothing)", mostResultLines, { prefix, colour, isCut: true })
     })
     return typeof parent_tool_use_id === "string" ? lines.map(ofSubagent) : lines
+  }
+
+  #isDenial(result: string): boolean {
+    const at = this.#denials.indexOf(result.trim())
+    if (at === -1) return false
+    this.#denials.splice(at, 1)
+    return true
   }
 
   /** An empty line between what is of different kinds. */

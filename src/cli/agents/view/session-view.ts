@@ -4,6 +4,7 @@ import { randomName } from "../../../client/random-name.ts"
 import type { SessionLog, SessionNotice } from "../../../client/session-log.ts"
 import type { TurnOutcome } from "../../../execution/agent.ts"
 import { shortId } from "../../../execution/id.ts"
+import { nextCommand } from "../../connect/next-command.ts"
 import type { Context } from "../../context.ts"
 import { describeError } from "../../failure.ts"
 import { untilTold } from "../../terminal/interrupts.ts"
@@ -112,8 +113,8 @@ class SessionView {
     const lines = past.flatMap((notice) => this.#read(notice))
     const shown = lines.slice(-mostPastLines)
     if (!isCut && shown.length === lines.length) return shown
-    const earlier = `… what was said earlier: cc-executor logs ${shortId(this.#session.id)}`
-    return [line(earlier, { colour: "dim" }), ...shown]
+    const logs = nextCommand(this.#context, "logs", shortId(this.#session.id))
+    return [line(`… what was said earlier: ${logs}`, { colour: "dim" }), ...shown]
   }
 
   async #follow(): Promise<void> {
@@ -228,16 +229,15 @@ class SessionView {
     const id = shortId(this.#session.id)
     if (end.kind === "left") {
       await this.#context.stderr.write(
-        `The session goes on. Come back with: cc-executor agent attach ${id}; ` +
-          `end it with: cc-executor agent end ${id}\n`,
+        `The session goes on. Come back with: ${nextCommand(this.#context, "agent attach", id)}; ` +
+          `end it with: ${nextCommand(this.#context, "agent end", id)}\n`,
       )
       return end.exitCode
     }
     const { exit_code, cause } = await this.#session.execution.ended
     const why = cause === null || cause === undefined ? "" : ` (${cause})`
-    await this.#context.stderr.write(
-      `The session has ended${why}. Go on with it: cc-executor claude --resume ${id}\n`,
-    )
+    const resume = nextCommand(this.#context, "claude", "--resume", id)
+    await this.#context.stderr.write(`The session has ended${why}. Go on with it: ${resume}\n`)
     if (this.#begun.hasWorktree) await this.#tellChanges()
     return exit_code === 0 && (this.#lastOutcome ?? "success") === "success" ? 0 : 1
   }

@@ -13,7 +13,8 @@ export const agentStatusCommand = command({
   async run(context, { values, operands: [execution_id = ""] }) {
     await using reached = await reach(context, values, "with-journal")
     const status = await reached.client.call("agent.status", { execution_id })
-    const text = values.json === true ? JSON.stringify(status, null, 2) : statusText(status)
+    const text =
+      values.json === true ? JSON.stringify(status, null, 2) : statusText(context, status)
     await context.stdout.write(`${text}\n`)
     return 0
   },

@@ -10,6 +10,7 @@ import type { ClientOrder } from "../../../protocol/agent-orders.ts"
 import type { UnfinishedWork } from "../../../protocol/agent-restart.ts"
 import { executeResultOf } from "../../../protocol/execute.ts"
 import { type Failure, failure, withDetails } from "../../../protocol/failure.ts"
+import type { PeerProcess } from "../../../protocol/ipc.ts"
 import type { ResultOf } from "../../../protocol/methods.ts"
 import { restartLinksOf } from "../../../protocol/restart-links.ts"
 import { tooMuchInputWaits } from "../../../protocol/session-limits.ts"
@@ -29,6 +30,7 @@ const tellMs = 5_000
 
 export type AgentPorts = {
   link: () => KeeperLink
+  peerOf: (caller: Caller) => PeerProcess | Promise<PeerProcess>
   waitingInput: ByteBudget
   status: Operations["status"]
   cancel: (caller: Caller, id: string) => Answer<unknown>
@@ -188,13 +190,14 @@ async function sessionToResume(
 async function start(
   caller: Caller,
   params: AgentStartParams,
-  { link, unfinishedWork }: AgentPorts,
+  { link, peerOf, unfinishedWork }: AgentPorts,
   { ran, goesOnWith }: { ran: ExecutionRecord | null; goesOnWith: ExecutionRecord | null },
 ): Answer<ResultOf<"agent.start">> {
   const { env } = params
   const carried = goesOnWith && { old: goesOnWith, work: await workOf(goesOnWith, unfinishedWork) }
   const asked = {
     origin: originOf(caller),
+    peer: await peerOf(caller),
     exempt: isAdmin(caller),
     follow: false,
     ...(carried === null ? sessionRequest(params) : carriedRequest(params, carried)),

@@ -10,6 +10,7 @@ type SessionRequest = { request: ExecuteParams; agent: AgentOptions }
 export function sessionRequest(params: AgentStartParams): SessionRequest {
   const agent = AgentOptions.parse(params)
   const { cwd, env, timeout, idle_timeout, budget, limits, idempotency_key, labels } = params
+  const { trial, step, role } = params
   const request = ExecuteParams.parse({
     argv: [agent.agent, ...agent.args],
     cwd,
@@ -20,6 +21,9 @@ export function sessionRequest(params: AgentStartParams): SessionRequest {
     limits,
     idempotency_key,
     labels,
+    trial,
+    step,
+    role,
     stdin: "pipe",
   })
   return { request, agent }

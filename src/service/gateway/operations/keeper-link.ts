@@ -138,9 +138,17 @@ export async function openKeeperLink(
   }
 }
 
-const deeds: ReadonlySet<KeeperMethod> = new Set(["start", "control", "input", "resize", "remove"])
+const deeds: ReadonlySet<KeeperMethod> = new Set([
+  "start",
+  "control",
+  "input",
+  "resize",
+  "remove",
+  "beginTrial",
+  "endTrial",
+])
 
-const keeperGone = failure(
+export const keeperGone = failure(
   "SHUTTING_DOWN",
   "The process that ran the executions has died: all of them are ended now, and recorded as lost " +
     "when the service has started again.",

@@ -38,6 +38,7 @@ import { TranscriptFeed, transcriptExpired } from "./output-feed.ts"
 import { originOf, ownedOf } from "./owned.ts"
 import { readChunks, readPage } from "./read-chunks.ts"
 import { ReadScheduler } from "./read-scheduler.ts"
+import { peerOf, trialOperations } from "./trials.ts"
 import { unfinishedWork } from "./unfinished-work.ts"
 
 export type OperationPorts = {
@@ -61,8 +62,10 @@ export function createOperations(ports: OperationPorts): Operations {
 
   const operations: Operations = {
     policy: ports.policy,
+    trials: trialOperations({ link, journal }),
     agents: agentOperations({
       link,
+      peerOf: (caller) => peerOf(caller, journal()),
       waitingInput,
       status: (caller, id) => operations.status(caller, id),
       cancel: (caller, id) => operations.control(caller, id, { type: "CANCEL" }),
@@ -76,7 +79,9 @@ export function createOperations(ports: OperationPorts): Operations {
       const permitted = permit(caller, scopeOf.execute)
       if (!permitted.ok) return permitted
       // Whoever may see and end everybody's executions is not bound by the limits of one.
-      const params = { origin: originOf(caller), exempt: isAdmin(caller), request, follow }
+      const asked = peerOf(caller, journal())
+      const peer = asked instanceof Promise ? await asked : asked // starts keep their order
+      const params = { origin: originOf(caller), peer, exempt: isAdmin(caller), request, follow }
       return link().call("start", params, ({ record, repeated }) => {
         if (follow && !repeated && !hasEnded(record)) live.adopt(record)
       })

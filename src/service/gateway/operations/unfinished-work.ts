@@ -1,7 +1,7 @@
 import { AgentStatus } from "../../../execution/agent.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import { countText } from "../../../lib/count-text.ts"
-import { tryParseJson } from "../../../lib/parse-json.ts"
+import { parseJson } from "../../../lib/parse-json.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { SessionEvent } from "../../../protocol/agent-event.ts"
 import { mostCarriedCharacters, UnfinishedWork } from "../../../protocol/agent-restart.ts"
@@ -59,14 +59,14 @@ class WorkLog {
     this.hasBegun ||= event === "resumed" || this.#record.spec.agent?.restartOf === undefined
     if (event === "status") this.#status = line.toString("utf8")
     if (event !== "turn" && event !== "turn-ended") return
-    const said = SessionEvent.safeParse(tryParseJson(line.toString("utf8"))).data
+    const said = SessionEvent.safeParse(valueOf(line.toString("utf8"))).data
     if (said?.event === "turn") this.#accept(said)
     if (said?.event === "turn-ended") this.#end(said.turn_id)
   }
 
   work(): Result<UnfinishedWork, string> {
     const { agent, principal, redacted } = this.#record
-    const status = AgentStatus.safeParse(tryParseJson(this.#status)).data ?? agent ?? null
+    const status = AgentStatus.safeParse(valueOf(this.#status)).data ?? agent ?? null
     const current = status?.turns.current ?? null
     const isKnown = this.#turns.some(({ turn_id }) => turn_id === current)
     const isCutOff = this.#isDropped && current !== null && !isKnown && !this.#ended.has(current)
@@ -100,4 +100,9 @@ class WorkLog {
     this.#turns = this.#turns.filter(({ turn_id }) => turn_id !== turnId)
     if (turnId !== null) this.#ended.add(turnId)
   }
+}
+
+function valueOf(text: string): unknown {
+  const read = parseJson(text)
+  return read.ok ? read.value : undefined
 }

@@ -3,15 +3,16 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import { TokenBuckets } from "../../../lib/token-bucket.ts"
 import type { Logger } from "../../../log/log.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
-import type { GatewaySettings } from "../../../protocol/ipc.ts"
+import type { GatewaySettings, PeerProcess } from "../../../protocol/ipc.ts"
 import type { Caller } from "../../access/caller.ts"
-import { createIdentify, type Identify, type TokenCheck } from "../../access/identify.ts"
+import { createIdentify, type Identify, type Peer, type TokenCheck } from "../../access/identify.ts"
 import type { KnownNames } from "../../access/origin.ts"
 import { Tarpit, TemporaryBans } from "../../access/temporary-bans.ts"
 import { Tickets } from "../../access/tickets.ts"
 import { TokenBook } from "../../access/tokens/token-book.ts"
 import type { TokenFileFailure } from "../../access/tokens/token-file.ts"
 import { type PeerUsers, peerUsers } from "../../os/network/peer-user.ts"
+import { type UnixPeers, unixPeers } from "../../os/network/unix-peers.ts"
 import type { CallerOf } from "../../transports/http/ports.ts"
 import { createSocketGuard, type SocketGuard } from "../listen/socket-guard.ts"
 
@@ -22,6 +23,7 @@ export type Access = Disposable & {
   tickets: Tickets
   bans: TemporaryBans
   uidOf: PeerUsers["uidOf"]
+  unixPeers: UnixPeers
   tarpit: Tarpit
   tokensAreReadable(): boolean
   /** By what names the service goes, and whose pages may use it. */
@@ -34,6 +36,7 @@ const mostPrincipals = 10_000
 export function openAccess(settings: GatewaySettings, log: Logger): Access {
   const { access } = settings
   const users = peerUsers()
+  const unix = unixPeers(settings.socketPath)
   const tickets = new Tickets(() => randomBytes(24).toString("base64url"), monotonicMs)
   const tellFailure = ({ message }: TokenFileFailure) =>
     log.error({ reason: message }, "tokens cannot be read: no token is accepted")
@@ -43,6 +46,7 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
     tokens: tokenCheck(book),
     tickets,
     uidOf: (ends) => users.uidOf(ends),
+    processOf: (peer) => processOf(peer, users, unix),
     certificateScopes: settings.clientCertScopes,
     monotonicMs,
   })
@@ -55,11 +59,20 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
     tickets,
     bans,
     uidOf: (ends) => users.uidOf(ends),
+    unixPeers: unix,
     tarpit,
     tokensAreReadable: () => book.isReadable(),
     known,
     [Symbol.dispose]: () => users[Symbol.dispose](),
   }
+}
+
+/** Over the unix socket, one of those that are connected: a WebSocket finds out which. */
+function processOf(peer: Peer, users: PeerUsers, unix: UnixPeers): PeerProcess {
+  if (peer.kind === "unix") return { kind: "one-of", pids: unix.all() }
+  const socket = users.inodeOf(peer)
+  if (socket === null) return { kind: "unknown" }
+  return socket === 0 ? { kind: "elsewhere" } : { kind: "holder", socket }
 }
 
 /** Over HTTP there is no session to count messages of: requests are counted by who asks. */

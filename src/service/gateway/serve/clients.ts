@@ -9,8 +9,10 @@ import type { OpenSession, Sessions, Speak } from "../../transports/socket/sessi
 import type { Handlers } from "../listen/listen.ts"
 import { RequestTurn } from "../listen/request-turn.ts"
 import type { WatchedConnection } from "../listen/watched-connection.ts"
+import { keeperGone } from "../operations/keeper-link.ts"
 import type { Refusals } from "../ports.ts"
 import type { Access } from "./access.ts"
+import { withUnixPeer } from "./unix-session-peer.ts"
 
 /** How a client is spoken to, its session once it is open, and the connection beneath it. */
 type Talk = {
@@ -22,6 +24,8 @@ type Talk = {
 type Served = {
   /** What a client waits for before it is answered; null when it need not. */
   untilAdmitted: () => Promise<void> | null
+  /** Without one, this process is about to end. */
+  hasKeeper: () => boolean
   settings: GatewaySettings
   sessions: Sessions
   trail: Refusals
@@ -34,7 +38,8 @@ type Served = {
 
 /** What becomes of requests and WebSockets, by whichever address they come. */
 export function serveClients(served: Served): Handlers<Talk> {
-  const { untilAdmitted, settings, sessions, trail, garbage, clientAccess, http, mcp } = served
+  const { untilAdmitted, hasKeeper, settings, sessions, trail, garbage } = served
+  const { clientAccess, http, mcp } = served
   const patienceS = settings.access.requestTimeoutMs / 1000
   return {
     async fetch(request, server, peer, connection) {
@@ -65,6 +70,8 @@ export function serveClients(served: Served): Handlers<Talk> {
         })
         return await turn.deliver(response)
       }
+      // Whoever was let in now would wait for the next service with nobody to tell them.
+      if (!hasKeeper()) return refuse(keeperGone)
       const admitted = clientAccess.socketGuard(request, url, peer)
       if (!admitted.ok) {
         await clientAccess.tarpit.hold(admitted.failure)
@@ -92,7 +99,11 @@ export function serveClients(served: Served): Handlers<Talk> {
       backpressureLimit: mostUnsentBytes,
       closeOnBackpressureLimit: true,
       open(socket) {
-        const { caller, speak, connection } = socket.data
+        const { speak, connection } = socket.data
+        const caller =
+          socket.data.caller.address === "unix"
+            ? withUnixPeer(socket.data.caller, socket, clientAccess.unixPeers)
+            : socket.data.caller
         socket.data.session = sessions.open(socket, caller, { speak, incoming: connection })
         connection?.becomeSession({
           principal: caller.principal,

@@ -62,6 +62,9 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   let sessions: Sessions | null = null
 
   const toldToEnd = untilToldToEnd()
+  const keeperPid = process.ppid
+  // The kernel knows of its death before the channel tells of it.
+  const hasKeeper = () => process.ppid === keeperPid
   const channel = keeperChannel()
   const linked = openKeeperLink(channel, {
     updated: (updates) => live.apply(updates),
@@ -144,7 +147,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const askMetrics = singleFlight(() => keeper.call("metrics", {}), keeperPatienceMs, afterTimer)
   const unreadiness = () =>
     findUnreadiness({
-      isDraining: () => isDraining,
+      isDraining: () => isDraining || !hasKeeper(),
       obstacles: async () => valueOf(await askObstacles())?.obstacles ?? null,
       tokensAreReadable: () => clientAccess.tokensAreReadable(),
       certificateExpiresAt: () => certificateExpiresAt,
@@ -203,6 +206,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     },
     serveClients({
       untilAdmitted: () => (journal === null ? admission.promise : null),
+      hasKeeper,
       settings,
       sessions: openSessions,
       trail,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { LinkedQueue } from "../../../lib/linked-queue.ts"
+import type { PeerProcess } from "../../../protocol/ipc.ts"
 
 export type SlotLimits = {
   maxExecutions: number // running at once
@@ -9,7 +10,12 @@ export type SlotLimits = {
 }
 
 /** Who starts an execution. The limits per principal do not apply to who is exempt. */
-export type Starter = { principal: string; exempt: boolean }
+export type Starter = {
+  principal: string
+  exempt: boolean
+  /** Where it was asked from; absent where that does not matter. */
+  peer?: PeerProcess | undefined
+}
 
 export type SlotAvailability = "runs" | "waits" | "full" | "full-for-principal"
 

@@ -13,6 +13,8 @@ import type { InputQueue } from "../supervision/input-queue.ts"
 const orderMs = 30_000
 /** A host has a bound on what waits; more than this at once is somebody's mistake. */
 const mostPending = 256
+/** Who says more than this is no host any more: a tool may have got hold of it by ptrace. */
+const mostOdd = 10
 
 type Done = Result<Record<string, never>, Failure>
 type Pending = { answer: (done: Done) => void; done: Done | null; writtenBytes: number }
@@ -43,7 +45,9 @@ export class AgentChannel {
   readonly #prefix = crypto.randomUUID().slice(0, 8)
   readonly #read: Promise<void>
   #orders = 0
+  #odd = 0
   #held: string
+  #isSkipping = false
 
   constructor(
     input: InputQueue,
@@ -110,23 +114,35 @@ export class AgentChannel {
     while (true) {
       const bytes = await this.#status.read()
       if (bytes === null) return
-      this.#held += decoder.decode(bytes, { stream: true })
-      const lines = this.#held.split("\n")
-      this.#held = lines.pop() ?? ""
-      if (this.#held.length > mostStatusBytes) {
-        this.#events.odd("a message that is too long")
-        this.#held = ""
-      }
-      for (const line of lines) this.#hear(line)
+      if (this.#odd < mostOdd) this.#take(decoder.decode(bytes, { stream: true }))
     }
   }
 
-  #hear(line: string): void {
-    const message = HostMessage.safeParse(tryParseJson(line))
-    if (!message.success) {
-      this.#events.odd(message.error.message.slice(0, 500))
-      return
+  #take(text: string): void {
+    const lines = (this.#held + text).split("\n")
+    const rest = lines.pop() ?? ""
+    for (const line of lines) {
+      if (!this.#isSkipping) this.#hear(line)
+      this.#isSkipping = false
     }
+    if (rest.length > mostStatusBytes && !this.#isSkipping) {
+      this.#isOdd("a message that is too long")
+      this.#isSkipping = true
+    }
+    this.#held = this.#isSkipping ? "" : rest
+  }
+
+  #isOdd(why: string): void {
+    this.#odd += 1
+    this.#events.odd(why)
+    if (this.#odd === mostOdd) this.#events.odd("too much of that: it is ignored from now on")
+  }
+
+  #hear(line: string): void {
+    if (this.#odd >= mostOdd) return
+    if (line.length > mostStatusBytes) return this.#isOdd("a message that is too long")
+    const message = HostMessage.safeParse(tryParseJson(line))
+    if (!message.success) return this.#isOdd(message.error.message.slice(0, 500))
     const said = message.data
     if ("status" in said) this.#events.status(said.status)
     else if ("decided" in said) this.#events.decided(said.decided)

@@ -4,17 +4,18 @@ import { Deduplicator } from "../../../lib/deduplicator.ts"
 import { fail, type Result } from "../../../lib/result.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { RuleDecision } from "../../../protocol/agent-host.ts"
-import type { Attempt, Origin, RefusedAttempt } from "../../../protocol/audit-entry.ts"
+import type { Attempt, Origin, RefusedAttempt, TrialFacts } from "../../../protocol/audit-entry.ts"
 import { auditMessage } from "../../../protocol/audit-message.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
 import type { Failure, Reason } from "../../../protocol/failure.ts"
-import type { KeeperParams } from "../../../protocol/ipc.ts"
+import type { KeeperParams, PeerProcess } from "../../../protocol/ipc.ts"
 import type { ControlResult, InputResult } from "../../../protocol/methods.ts"
 import type { Predecessor } from "../agents/agent-start.ts"
 import type { Workplace } from "../agents/workplace.ts"
 import type { Keeper } from "../keeper.ts"
 import type { Audit, Clock, Redaction } from "../ports.ts"
 import { redactMessage } from "../redact.ts"
+import type { JudgedTrial } from "../trials/trial-ports.ts"
 import { decisionNote, endNotes, factsOfRequest, factsOfSpec, orderFacts } from "./audit-notes.ts"
 
 type Asked = Pick<Attempt, "method" | "execution_id" | "what">
@@ -60,10 +61,11 @@ export class AuditedKeeper {
     agent?: AgentOptions,
     predecessor: Predecessor | null = null,
     workplace: Workplace | null = null,
+    peer?: PeerProcess,
   ): Result<{ record: ExecutionRecord; repeated: boolean }, Failure> {
     const { principal } = origin
     const method = agent === undefined ? "execute" : "agent.start"
-    const starter = { principal, exempt }
+    const starter = { principal, exempt, peer }
     const options = agent ?? null
     const started = this.#keeper.start(starter, request, follow, options, predecessor, workplace)
     if (!started.ok) return this.refusedStart(origin, method, request, started.failure)
@@ -146,6 +148,26 @@ export class AuditedKeeper {
     if (!removed.ok) return this.#refused(origin, asked, removed.failure)
     this.#allowed(origin, asked)
     return removed
+  }
+
+  /** Something about a trial; what is asked every few seconds is noted only when refused. */
+  async ofTrial<Value>(
+    origin: Origin,
+    method: "trial.begin" | "trial.renew" | "trial.end",
+    facts: (value: Value | null) => TrialFacts,
+    answer: Promise<Result<Value, Failure>>,
+  ): Promise<Result<Value, Failure>> {
+    const outcome = await answer
+    const asked = { method, what: facts(outcome.ok ? outcome.value : null) }
+    if (!outcome.ok) return this.#refused(origin, asked, outcome.failure)
+    if (method !== "trial.renew") this.#allowed(origin, asked)
+    return outcome
+  }
+
+  judged({ principal, ...what }: JudgedTrial): void {
+    const { reasons, ...facts } = what
+    const note = { ...facts, reason: reasons[0] ?? "" }
+    this.#audit.note({ event: "trial-judged", principal, outcome: "happened", what: note })
   }
 
   /** By the gateway, which has counted them already. */

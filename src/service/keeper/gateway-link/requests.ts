@@ -2,6 +2,7 @@ import { hasEnded } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import { isKeeperMethod, type KeeperResult, keeperMethods } from "../../../protocol/ipc.ts"
+import type { TrialBegun } from "../../../protocol/trial.ts"
 import type { SessionRestarts } from "../agents/session-restarts.ts"
 import type { Worktrees } from "../agents/worktrees.ts"
 import type { AuditedKeeper } from "../audit/audited-keeper.ts"
@@ -9,6 +10,7 @@ import type { Keeper } from "../keeper.ts"
 import type { Clock } from "../ports.ts"
 import type { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import type { KeeperReport } from "../reports/keeper-report.ts"
+import type { Trials } from "../trials/trials.ts"
 import type { GatewayUpdates } from "./gateway-updates.ts"
 
 type Outcome = Result<unknown, Failure>
@@ -18,6 +20,7 @@ export type Answerers = {
   audited: AuditedKeeper
   restarts: SessionRestarts
   worktrees: Worktrees
+  trials: Pick<Trials, "begin" | "renew" | "end">
   updates: GatewayUpdates
   metrics: KeeperMetrics
   report: KeeperReport
@@ -31,7 +34,7 @@ export type Answerers = {
 export function answerRequest(
   method: string,
   params: unknown,
-  { keeper, audited, restarts, worktrees, updates, metrics, report, clock }: Answerers,
+  { keeper, audited, restarts, trials, worktrees, updates, metrics, report, clock }: Answerers,
 ): Outcome | Promise<Outcome> {
   if (!isKeeperMethod(method)) {
     return fail(failure("INTERNAL", `The keeper has no method ${method}.`))
@@ -40,7 +43,7 @@ export function answerRequest(
   switch (method) {
     case "start": {
       const asked = keeperMethods.start.params.parse(params)
-      const { origin, exempt, request, follow, agent, goesOnWith, worktreeOf } = asked
+      const { origin, peer, exempt, request, follow, agent, goesOnWith, worktreeOf } = asked
       const before = goesOnWith === undefined ? null : restarts.predecessor(goesOnWith)
       const answered = (started: Result<KeeperResult<"start">, Failure>) => {
         // What was found again may be unfollowed at this very moment, by its readers of before:
@@ -55,7 +58,8 @@ export function answerRequest(
       const name = agent?.worktree
       if (name !== undefined) return worktrees.start(asked, name).then(answered)
       const workplace = worktreeOf === undefined ? null : worktrees.workplaceOf(worktreeOf)
-      return answered(audited.start(origin, exempt, request, follow, agent, before, workplace))
+      const started = audited.start(origin, exempt, request, follow, agent, before, workplace, peer)
+      return answered(started)
     }
     case "worktree":
       return worktrees.ask(keeperMethods.worktree.params.parse(params))
@@ -76,6 +80,23 @@ export function answerRequest(
       return keeper.resize(keeperMethods.resize.params.parse(params))
     case "remove":
       return audited.remove(keeperMethods.remove.params.parse(params))
+    case "beginTrial": {
+      const asked = keeperMethods.beginTrial.params.parse(params)
+      const { name: work } = asked.request.work
+      const factsOf = (begun: TrialBegun | null) =>
+        begun === null ? { work } : { trial: begun.trial, work, sequence: begun.sequence }
+      return audited.ofTrial(asked.origin, "trial.begin", factsOf, trials.begin(asked))
+    }
+    case "renewTrial": {
+      const asked = keeperMethods.renewTrial.params.parse(params)
+      const { origin, trial } = asked
+      return audited.ofTrial(origin, "trial.renew", () => ({ trial }), trials.renew(asked))
+    }
+    case "endTrial": {
+      const asked = keeperMethods.endTrial.params.parse(params)
+      const { origin, trial } = asked
+      return audited.ofTrial(origin, "trial.end", () => ({ trial }), trials.end(asked))
+    }
     case "audit":
       audited.refusedElsewhere(keeperMethods.audit.params.parse(params).refusals)
       return ok({})

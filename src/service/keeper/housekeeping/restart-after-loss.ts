@@ -7,6 +7,8 @@ import { mostRestarts, type Restart, waitBefore } from "../../../execution/resta
  */
 export function restartAfterLoss(found: ExecutionRecord, now: Date): Restart | null {
   const { spec, agent, redacted } = found
+  // The trial is lost with it: what went on would be part of nothing.
+  if (found.trial !== undefined || found.withinTrial !== undefined) return null
   if (spec.agent === undefined || spec.agent.restart === "never" || isOver(found)) return null
   if (spec.envNames.length > 0) {
     return interrupted("It was given variables, whose values are not stored.", spec.envNames)

@@ -5,6 +5,7 @@ import { auditProblem } from "../../audit/audit-files.ts"
 import { type AuditLog, openAuditLog } from "../../audit/audit-log.ts"
 import { tryLock } from "../../os/libc.ts"
 import { readStat } from "../../os/proc.ts"
+import { createAttestationSigner } from "../../storage/journal/attestation-signing.ts"
 import { type OpenJournal, openJournal } from "../../storage/journal/journal.ts"
 import { openJournalReader } from "../../storage/journal/journal-reader.ts"
 import { createReceiptSigner } from "../../storage/journal/receipt-signing.ts"
@@ -17,6 +18,7 @@ import {
 import { stateProblem } from "../../storage/state-schema.ts"
 import { createTranscriptStore } from "../../storage/transcript/store.ts"
 import type { Clock, ReceiptSigner, Redaction, TranscriptStore } from "../ports.ts"
+import type { AttestationSigner } from "../trial-store.ts"
 import type { ServeOptions } from "./options.ts"
 import { type PolicyWatch, policyProblem, watchPolicy } from "./policy-watch.ts"
 import { auditSettings, redactionOf } from "./settings.ts"
@@ -60,6 +62,7 @@ export type ServiceStorage = {
   journal: OpenJournal
   audit: AuditLog
   signer: ReceiptSigner
+  attestations: AttestationSigner
   transcripts: TranscriptStore
 }
 
@@ -108,6 +111,7 @@ export function openStorage(
     journal: journal.value,
     audit: audit.value,
     signer: createReceiptSigner(key.value, process.getuid?.() ?? 0),
+    attestations: createAttestationSigner(key.value),
     transcripts: createTranscriptStore(state.value.paths.transcripts),
   })
 }

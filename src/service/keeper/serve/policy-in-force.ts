@@ -11,7 +11,7 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import { programsFor } from "../../os/programs/programs.ts"
 import { changeableBy, changeableByOthers } from "../../os/programs/user-reach.ts"
 import type { Programs } from "../ports.ts"
-import type { LaunchRules } from "../starting/allowed-launch.ts"
+import { type LaunchRules, searchedIn } from "../starting/allowed-launch.ts"
 
 export type Surroundings = { env: Record<string, string | undefined>; cwd: string }
 
@@ -148,7 +148,10 @@ function pinned(
 ): AllowedProgram {
   const program = { name: basename(command), arguments: rule }
   const found = programs.locate(command, path, "/")
-  if (!found.ok) return { ...program, path: command, files: found.failure.message }
+  if (!found.ok) {
+    const where = { path, whose: "the service's PATH" }
+    return { ...program, path: command, files: searchedIn(found.failure, command, where).message }
+  }
   const files = programs.filesOf(found.value, path)
   const { path: file } = found.value
   return { ...program, path: file, files: files.ok ? files.value : files.failure.message }

@@ -1,27 +1,15 @@
-import { randomBytes } from "node:crypto"
 import type { Config } from "../../../config/config.ts"
-import { executionIdFrom } from "../../../execution/id.ts"
 import { fail } from "../../../lib/result.ts"
 import { UntrustedFileError } from "../../../lib/untrusted-file.ts"
 import { LoopLag } from "../../metrics/loop-lag.ts"
-import { GarbageCollector } from "../../os/garbage-collector.ts"
-import { signalNumber } from "../../os/signals.ts"
 import { spawnGateway } from "../../os/spawn-gateway.ts"
 import { rememberTrees } from "../../os/trees/tree-memory.ts"
-import { JournalFullError } from "../../storage/journal/journal-failure.ts"
 import { startNote } from "../audit/audit-notes.ts"
-import { AuditedKeeper } from "../audit/audited-keeper.ts"
 import { GatewayProcess } from "../gateway-link/gateway-process.ts"
-import { GatewayUpdates } from "../gateway-link/gateway-updates.ts"
-import { createHousekeeping } from "../housekeeping/housekeeping.ts"
-import { Keeper } from "../keeper.ts"
-import type { Clock } from "../ports.ts"
+import type { Keeper } from "../keeper.ts"
 import { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import { keeperReport } from "../reports/keeper-report.ts"
 import { doneUnlessShort } from "../shortages.ts"
-import { openRetryingJournal, type RetryingJournal } from "../supervision/retrying-journal.ts"
-import { supervisionEvents } from "../supervision/supervision-events.ts"
-import { agentPorts } from "./agent-ports.ts"
 import {
   type ContinuedExecutions,
   continueExecutions,
@@ -31,20 +19,16 @@ import {
 import { fewDescriptorsWarning } from "./few-descriptors.ts"
 import { listeningAt, readyLine } from "./listening-at.ts"
 import { openService } from "./open.ts"
-import type { ServiceStorage } from "./open-storage.ts"
 import type { ServeOptions } from "./options.ts"
-import type { ProcessControl } from "./process-control.ts"
 import { every, needsTidying, surveyOf } from "./regular-work.ts"
+import { type Running, runKeeper } from "./run-keeper.ts"
 import { openSessions } from "./sessions.ts"
-import { fingerprint, gatewaySettings, keeperSettings, retentionSettings } from "./settings.ts"
+import { gatewaySettings, keeperSettings } from "./settings.ts"
 import { serviceClock } from "./system-clock.ts"
 import { openUpgrades, watchUpgradeSignal } from "./upgrade.ts"
 import { watchForShutdown } from "./watch-for-shutdown.ts"
 
 const housekeepingMs = 30_000
-const collectEveryBytes = 20 * 1024 * 1024
-/** What an execution leaves behind, however little it wrote; to find trees, /proc is read often. */
-const executionBytes = { cgroup: 512 * 1024, "best-effort": 1024 * 1024 }
 const surveyMs = 1000
 const idleCheckMs = 1000
 const fullDiskCheckMs = 100
@@ -87,7 +71,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   const metrics = new KeeperMetrics(clock)
   for (const one of lost) metrics.changed(one)
   const running = runKeeper(config, record, machine, metrics, clock, options)
-  const { keeper, audited, retryingJournal, updates, runHousekeeping } = running
+  const { keeper, audited, trials, retryingJournal, updates, runHousekeeping } = running
   let gatewayPid: number | null = null
   const remembered = { isOutdated: false }
   const remember = () => {
@@ -118,6 +102,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
     keeper,
     audited,
     ...openSessions(running, config, record, machine, metrics, options.self),
+    trials,
     updates,
     metrics,
     report,
@@ -172,6 +157,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   stack.use(every(surveyMs, log, () => keeper.startQueued()))
   stack.use(every(surveyMs, log, surveyOf(machine.forest, remember, remembered)))
   doneUnlessShort(log, "the first housekeeping", runHousekeeping)
+  trials.resume()
   const beginning = { containment, lost: lost.length }
   const started = { ...beginning, version, policy }
   const note = { ...started, ...handedOverBy(handover, receivedHandover) }
@@ -206,72 +192,6 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   return isRecorded ? 0 : 1
 }
 
-type Running = {
-  keeper: Keeper
-  audited: AuditedKeeper
-  updates: GatewayUpdates
-  retryingJournal: RetryingJournal
-  runHousekeeping: () => void
-}
-
-function runKeeper(
-  config: Config,
-  record: ServiceStorage,
-  { containment, spawner, descriptors }: ProcessControl,
-  metrics: KeeperMetrics,
-  clock: Clock,
-  { logger: log, self }: Pick<ServeOptions, "logger" | "self">,
-): Running {
-  const { state, policy, redaction, journal, audit, signer, transcripts } = record
-  const isFull = isJournalFull
-  const missingInodes = () => keeper.admission.inodes.missing()
-  const disk = () => keeper.disk
-  const house = { journal, transcripts, clock, log, disk, missingInodes, isFull }
-  const runHousekeeping = createHousekeeping(retentionSettings(config), state, house)
-  const retryingJournal = openRetryingJournal(journal, signer, {
-    clock,
-    log,
-    isFull,
-    makeRoom: runHousekeeping,
-    openReserve: () => state.dropBallast(),
-    closeReserve: () => state.retakeBallast(),
-  })
-  const garbage = new GarbageCollector(collectEveryBytes)
-  const updates: GatewayUpdates = new GatewayUpdates(
-    (id) => keeper.live.find(id)?.transcriptFacts ?? null,
-    clock,
-  )
-  const keeper: Keeper = new Keeper(keeperSettings(config, policy.rules, containment), {
-    ...supervisionEvents({
-      log,
-      updates,
-      retryingJournal,
-      metrics,
-      ended: (ended) => audited.ended(ended),
-      ruleDecided: (decided, decision) => audited.ruleDecided(decided, decision),
-      reportGarbage: garbage.reportGarbage,
-      bytesPerExecution: executionBytes[containment.mode],
-    }),
-    withReserve: retryingJournal.withReserve,
-    withoutReserve: retryingJournal.withoutReserve,
-    clock,
-    spawner,
-    transcripts,
-    redaction,
-    store: journal,
-    programs: policy.programs,
-    descriptors,
-    freeInodes: () => state.freeInodes(),
-    newId: () => executionIdFrom(randomBytes(16)),
-    fingerprint,
-    ...agentPorts(self),
-    signalNumber,
-  })
-  const counting = metrics.noting(audit)
-  const audited: AuditedKeeper = new AuditedKeeper(keeper, counting, clock, redaction)
-  return { keeper, audited, updates, retryingJournal, runHousekeeping }
-}
-
 /** On a full disk an end waits for room; a service that must end does not wait with it. */
 async function untilOnlyTheDiskIsMissing(
   config: Config,
@@ -293,8 +213,4 @@ function shutdownGraceMs(config: Config): number {
 
 function isIdle(keeper: Keeper, gateway: GatewayProcess): boolean {
   return keeper.live.size === 0 && gateway.connections === 0
-}
-
-function isJournalFull(error: unknown): boolean {
-  return error instanceof JournalFullError
 }

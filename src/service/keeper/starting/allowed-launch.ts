@@ -8,7 +8,7 @@ import { shortageOf } from "../../../lib/exhaustion.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
-import type { Programs } from "../ports.ts"
+import type { Programs, SpawnFailure } from "../ports.ts"
 import { couldNotStart } from "./start-failed.ts"
 
 export type LaunchRules = {
@@ -94,7 +94,7 @@ export function plannedDirectory(
 /** The file to execute, and the name it is told: with an allow-list, what was listed. */
 export function plannedProgram(
   wanted: { argv: readonly string[]; shell: boolean },
-  where: { path: string; cwd: string },
+  where: { path: string; whose: string; cwd: string },
   policy: Policy,
   programs: Programs,
 ): Result<{ file: string; argv0: string }, Failure> {
@@ -109,8 +109,10 @@ export function plannedProgram(
   // What could not be looked at for want of descriptors is not what the policy refuses.
   const isUnjudged = (errno: string) => policy.kind === "everything" || shortageOf(errno) !== null
   if (!program.ok) {
-    if (isUnjudged(program.failure.errno)) return fail(couldNotStart(program.failure))
-    return refuse("program", program.failure.message)
+    const failure = searchedIn(program.failure, argv0, where)
+    return isUnjudged(failure.errno)
+      ? fail(couldNotStart(failure))
+      : refuse("program", failure.message)
   }
   const { path } = program.value
   if (policy.kind === "everything") return ok({ file: path, argv0 })
@@ -126,6 +128,17 @@ export function plannedProgram(
   // Python, for one, looks for its library beside the path it is told that it has.
   const isBare = !argv0.includes("/")
   return ok({ file: files.value[0].realPath, argv0: isBare ? argv0 : verdict.value.path })
+}
+
+/** The failure to find a bare name, with where it was looked for. */
+export function searchedIn(
+  { errno, message }: SpawnFailure,
+  name: string,
+  { path, whose }: { path: string; whose: string },
+): SpawnFailure {
+  const isBare = name !== "" && !name.includes("/")
+  const isUnfound = errno === "ENOENT" && isBare
+  return { errno, message: isUnfound ? `${message} in ${whose} (${path})` : message }
 }
 
 function namesProgram({ programs }: AllowList, path: string): boolean {

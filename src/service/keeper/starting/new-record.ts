@@ -7,7 +7,7 @@ import {
 
 type Asked = Pick<
   ExecutionRecord,
-  "id" | "principal" | "spec" | "redacted" | "containment" | "createdAt"
+  "id" | "principal" | "spec" | "redacted" | "containment" | "createdAt" | "trial" | "withinTrial"
 > & {
   /** Null is the service's own user. */
   ranAs: RanAs | null

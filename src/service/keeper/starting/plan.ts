@@ -48,7 +48,8 @@ export function planExecution(
   const directory = plannedDirectory(request.cwd, settings, programs)
   if (!directory.ok) return directory
   const { cwd, cwdIsReal } = directory.value
-  const where = { path: env["PATH"] ?? "", cwd }
+  const whose = request.env?.["PATH"] === undefined ? "the service's PATH" : "PATH"
+  const where = { path: env["PATH"] ?? "", whose, cwd }
   const program = plannedProgram(wanted.value, where, settings.policy, programs)
   if (!program.ok) return program
 

@@ -5,7 +5,6 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
-import type { KeeperPorts } from "../keeper-ports.ts"
 import type { Journal, Redaction } from "../ports.ts"
 
 type Asked = { principal: string; key: KeptKey; fingerprint: string }
@@ -42,7 +41,11 @@ export function askedWithKey(
   return { principal, key, fingerprint: fingerprint(request, agent) }
 }
 
-export type KeyPorts = Pick<KeeperPorts, "redaction" | "fingerprint">
+export type KeyPorts = {
+  redaction: Redaction | null
+  /** The same for the same request, whatever the order of its fields. */
+  fingerprint: (request: ExecuteParams, agent: AgentOptions | null) => string
+}
 
 /** An idempotency key in the forms it may be kept in, and as messages tell it. */
 type KeptKey = {
@@ -53,7 +56,7 @@ type KeptKey = {
   told: string
 }
 
-function keptKey(key: string, redaction: Redaction | null): KeptKey {
+export function keptKey(key: string, redaction: Redaction | null): KeptKey {
   const hashed = `sha256:${createHash("sha256").update(key).digest("hex")}`
   const { text: told, count } = redaction?.text(key) ?? { text: key, count: 0 }
   return count === 0

@@ -1,13 +1,21 @@
 import { closeSync } from "node:fs"
-import { addressBytes, canonicalAddress, isWildcard, type TcpEnds } from "../../../lib/tcp-ends.ts"
+import {
+  addressBytes,
+  canonicalAddress,
+  isLoopbackAddress,
+  isWildcard,
+  type TcpEnds,
+} from "../../../lib/tcp-ends.ts"
 import { TokenBucket } from "../../../lib/token-bucket.ts"
 import { askKernel, openSocketDiagnostics } from "../libc.ts"
 import { readTcpTable } from "../proc.ts"
-import { uidInTcpTable } from "./tcp-table.ts"
+import { mayAwaitAnswer, peersInTcpTable, uidInTcpTable } from "./tcp-table.ts"
 
 /** Tells which user is at the other end of a connection inside this machine. */
 export interface PeerUsers extends Disposable {
   uidOf(ends: TcpEnds): number | null
+  /** The socket at the other end: zero when it is on another machine, null when that is unknown. */
+  inodeOf(ends: TcpEnds): number | null
 }
 
 /** So many looks at the table a second: it takes milliseconds, and anybody can make us look. */
@@ -25,9 +33,16 @@ export function peerUsers(): PeerUsers {
   return {
     uidOf(ends) {
       const canAsk = diagnostics !== null && !isWildcard(ends.local.address)
-      const found = canAsk ? uidByDiagnostics(diagnostics, ends) : undefined
-      if (found !== undefined) return found
+      const found = canAsk ? socketByDiagnostics(diagnostics, ends) : undefined
+      if (found !== undefined) return found?.isAlive === true ? found.uid : null
       return looks.take(performance.now()) === 0 ? uidByTable(ends) : null
+    },
+    inodeOf(ends) {
+      const canAsk = diagnostics !== null && !isWildcard(ends.local.address)
+      const found = canAsk ? socketByDiagnostics(diagnostics, ends) : undefined
+      if (found !== undefined) return inodeIn(found === null ? [] : [found], ends)
+      if (looks.take(performance.now()) > 0) return null
+      return inodeIn(peersInTcpTable(tcpTables(), ends), ends)
     },
     [Symbol.dispose]() {
       if (diagnostics !== null) closeSync(diagnostics)
@@ -35,8 +50,19 @@ export function peerUsers(): PeerUsers {
   }
 }
 
+function inodeIn(found: ReadonlyArray<{ inode: number }>, { peer }: TcpEnds): number | null {
+  const [first, second] = found
+  if (first === undefined) return isLoopbackAddress(peer.address) ? null : 0
+  // What its process has let go of belongs to nobody any more.
+  return second === undefined && first.inode !== 0 ? first.inode : null
+}
+
 function uidByTable(ends: TcpEnds): number | null {
-  return uidInTcpTable(`${readTcpTable("tcp")}\n${readTcpTable("tcp6")}`, ends)
+  return uidInTcpTable(tcpTables(), ends)
+}
+
+function tcpTables(): string {
+  return `${readTcpTable("tcp")}\n${readTcpTable("tcp6")}`
 }
 
 const AF_INET = 2
@@ -44,7 +70,6 @@ const AF_INET6 = 10
 const IPPROTO_TCP = 6
 const SOCK_DIAG_BY_FAMILY = 20
 const NLM_F_REQUEST = 1
-const TCP_ESTABLISHED = 1
 const anyState = 0xffff_ffff
 const noCookie = 0xffff_ffff
 
@@ -63,7 +88,10 @@ const uidAt = 80
 const inodeAt = 84
 
 /** Undefined when there is no answer; null when there is no such socket, or nobody has it. */
-function uidByDiagnostics(diagnostics: number, ends: TcpEnds): number | null | undefined {
+function socketByDiagnostics(
+  diagnostics: number,
+  ends: TcpEnds,
+): { uid: number; inode: number; isAlive: boolean } | null | undefined {
   const source = addressBytes(canonicalAddress(ends.peer.address))
   const destination = addressBytes(canonicalAddress(ends.local.address))
   if (source.length !== destination.length) return null
@@ -86,6 +114,7 @@ function uidByDiagnostics(diagnostics: number, ends: TcpEnds): number | null | u
   if (length === null) return undefined
   const isSocket = answerView.getUint16(answerTypeAt, true) === SOCK_DIAG_BY_FAMILY
   if (!isSocket || length < inodeAt + 4) return null
-  const isAlive = answer[stateAt] === TCP_ESTABLISHED && answerView.getUint32(inodeAt, true) !== 0
-  return isAlive ? answerView.getUint32(uidAt, true) : null
+  const inode = answerView.getUint32(inodeAt, true)
+  const isAlive = mayAwaitAnswer(answer[stateAt] ?? 0) && inode !== 0
+  return { uid: answerView.getUint32(uidAt, true), inode, isAlive }
 }

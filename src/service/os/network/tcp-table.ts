@@ -1,34 +1,53 @@
 import { addressBytes, canonicalAddress, isWildcard, type TcpEnds } from "../../../lib/tcp-ends.ts"
 import { readTcpTable } from "../proc.ts"
 
-const established = "01"
+const ESTABLISHED = 1
+const FIN_WAIT1 = 4
+const FIN_WAIT2 = 5
+
+/** Whether a program may hold the socket and wait for an answer; it may have said all it has. */
+export function mayAwaitAnswer(state: number): boolean {
+  return state === ESTABLISHED || state === FIN_WAIT1 || state === FIN_WAIT2
+}
 
 /**
  * The user at the other end of a connection inside this machine, from the text of /proc/net/tcp and
  * tcp6; null when it cannot be told. The peer's own socket is a row of the same table, with the
- * ends swapped. Only an established one with an inode counts: a closed one shows uid 0, inode 0.
+ * ends swapped. Only one with an inode counts: a closed one shows uid 0, inode 0.
  *
  * Where the server listens on all addresses, ours of this connection is not known, and several rows
  * may fit: another user can connect from the same port to another address of this machine. Then
  * the answer counts only if all rows agree.
  */
-export function uidInTcpTable(table: string, { peer, local }: TcpEnds): number | null {
+export function uidInTcpTable(table: string, ends: TcpEnds): number | null {
+  const alive = peersInTcpTable(table, ends).filter(({ isAlive }) => isAlive)
+  const uids = new Set(alive.map(({ uid }) => uid))
+  const [only = null] = uids
+  return uids.size === 1 && only !== null && Number.isSafeInteger(only) ? only : null
+}
+
+type TableRow = { uid: number; inode: number; isAlive: boolean }
+
+/** Every socket that may be the other end, whatever its state. */
+export function peersInTcpTable(table: string, { peer, local }: TcpEnds): TableRow[] {
   const peerPort = hexPort(peer.port)
   const ourPort = hexPort(local.port)
   const peerAddress = textOf(peer.address)
   const ourAddress = isWildcard(local.address) ? null : textOf(local.address)
-  const uids = new Set<number>()
+  const rows: TableRow[] = []
   for (const line of table.split("\n")) {
     if (!line.includes(peerPort)) continue
-    const [, from = "", to = "", state, , , , uid = "", , inode = "0"] = line.trim().split(/\s+/)
+    const [, from = "", to = "", state = "", , , , uid = "", , inode = "0"] = line
+      .trim()
+      .split(/\s+/)
     if (!from.endsWith(peerPort) || !to.endsWith(ourPort)) continue
-    if (state !== established || inode === "0") continue
     if (bytesOf(from.slice(0, -peerPort.length)).join(".") !== peerAddress) continue
     const called = bytesOf(to.slice(0, -ourPort.length)).join(".")
-    if (ourAddress === null || called === ourAddress) uids.add(Number(uid))
+    if (ourAddress !== null && called !== ourAddress) continue
+    const isAlive = mayAwaitAnswer(Number.parseInt(state, 16)) && inode !== "0"
+    rows.push({ uid: Number(uid), inode: Number(inode), isAlive })
   }
-  const [only = null] = uids
-  return uids.size === 1 && only !== null && Number.isSafeInteger(only) ? only : null
+  return rows
 }
 
 function hexPort(port: number): string {

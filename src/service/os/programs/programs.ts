@@ -17,10 +17,7 @@ export function programsFor(user: RunAs | null): Programs {
   const locate: Programs["locate"] = (name, path, cwd) => {
     if (name === "") return fail({ errno: "ENOENT", message: "the program's name is empty" })
     if (name.includes("/")) return inspect(isAbsolute(name) ? name : resolve(cwd, name), name, user)
-    let refused: SpawnFailure = {
-      errno: "ENOENT",
-      message: `${name}: command not found in PATH (${path})`,
-    }
+    let refused: SpawnFailure = { errno: "ENOENT", message: `${name}: command not found` }
     for (const directory of path.split(":")) {
       const found = inspect(join(directory === "" ? cwd : directory, name), name, user)
       if (found.ok) return found

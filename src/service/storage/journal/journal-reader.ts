@@ -5,13 +5,17 @@ import type { NamedExecution } from "../../../execution/identify.ts"
 import type { SignedReceipt } from "../../../execution/receipt.ts"
 import type { ExecutionRecord, Owned } from "../../../execution/record.ts"
 import { StateKind } from "../../../execution/state.ts"
+import type { TrialId } from "../../../execution/trial/announcement.ts"
+import type { RecordedTrial } from "../../../execution/trial/recorded-trial.ts"
 import { ok, type Result } from "../../../lib/result.ts"
 import type { JournalReader, ListPage, Looks, Viewer } from "../../gateway/ports.ts"
+import type { TrialChain, TrialSought } from "../../gateway/trial-ports.ts"
 import { openForReading, preparing } from "./connection.ts"
 import type { JournalFailure } from "./journal-failure.ts"
 import { ListQuery } from "./list-query.ts"
 import { NamedExecutions } from "./named-executions.ts"
 import { parseReceiptRow, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
+import { TrialReader } from "./trial-reader.ts"
 import { VisibleExecutions } from "./visible-executions.ts"
 
 const mostOpenRestarts = 1000
@@ -33,6 +37,7 @@ class SqliteJournalReader implements JournalReader, Disposable {
   readonly #list: ListQuery
   readonly #visible: VisibleExecutions
   readonly #named: NamedExecutions
+  readonly #trials: TrialReader
   readonly #statements
 
   constructor(database: Database, path: string) {
@@ -40,6 +45,7 @@ class SqliteJournalReader implements JournalReader, Disposable {
     this.#path = path
     this.#visible = new VisibleExecutions(database, path, this.#open)
     this.#named = new NamedExecutions(database, this.#open)
+    this.#trials = new TrialReader(database, path, this.#open)
     this.#list = new ListQuery(database, path, this.#visible, this.#open)
     this.#statements = prepareReaderStatements(database, this.#open)
   }
@@ -80,6 +86,22 @@ class SqliteJournalReader implements JournalReader, Disposable {
       counts[state] = (counts[state] ?? 0) + 1
     }
     return counts
+  }
+
+  hasOpenTrials(): boolean {
+    return this.#trials.hasOpen()
+  }
+
+  trial(id: TrialId) {
+    return this.#trials.find(id)
+  }
+
+  trialChain(sought: TrialSought, principal: string | null): TrialChain | null {
+    return this.#trials.chain(sought, principal)
+  }
+
+  trials(chain: TrialChain, from: number, limit: number): Iterable<RecordedTrial> {
+    return this.#trials.page(chain, from, limit)
   }
 
   receipt(id: ExecutionId): SignedReceipt | null {

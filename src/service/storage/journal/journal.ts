@@ -5,17 +5,21 @@ import { ExecutionId } from "../../../execution/id.ts"
 import type { SignedReceipt } from "../../../execution/receipt.ts"
 import { type ExecutionRecord, hasEnded } from "../../../execution/record.ts"
 import type { ExecutionEvent } from "../../../execution/state.ts"
+import type { TrialPart } from "../../../execution/trial/announcement.ts"
 import { ok, type Result } from "../../../lib/result.ts"
 import type { Clock, IdempotencyEntry, Journal } from "../../keeper/ports.ts"
+import type { TrialStore } from "../../keeper/trial-store.ts"
 import { openForWriting, type WriteTransaction, writeTransactions } from "./connection.ts"
 import { isOutOfRoom, type JournalFailure } from "./journal-failure.ts"
 import { createLogSync } from "./log-sync.ts"
 import { keepMigration } from "./migrations.ts"
 import { labelText, parseRecordRow, storedRecordOf } from "./stored-record.ts"
+import { SqliteTrials } from "./trials.ts"
 import { prepareWriterStatements, type WriterStatements } from "./writer-statements.ts"
 
 export type OpenJournal = Journal &
   Disposable & {
+    readonly trials: TrialStore
     /** Where that waits to be told: from now on the journal is this program's version. */
     keepMigration(): void
   }
@@ -52,6 +56,7 @@ class SqliteJournal implements OpenJournal {
   readonly #write: WriteTransaction
   readonly #statements: WriterStatements
   readonly #sync: () => Promise<void>
+  readonly trials: TrialStore
 
   constructor(database: Database, path: string, clock: Clock) {
     this.#database = database
@@ -60,6 +65,7 @@ class SqliteJournal implements OpenJournal {
     this.#write = writeTransactions(database, path, this.#open)
     this.#statements = prepareWriterStatements(database, this.#open)
     this.#sync = createLogSync(path)
+    this.trials = new SqliteTrials(database, path, this.#write, this.#open)
   }
 
   keepMigration(): void {
@@ -91,6 +97,7 @@ class SqliteJournal implements OpenJournal {
       for (const [name, value] of Object.entries(spec.labels)) {
         insertLabel.run(labelText(name, value), ordinal)
       }
+      if (record.trial !== undefined) this.#takeStep(record.trial, id)
       if (idempotency !== null) {
         const { principal, key, fingerprint } = idempotency
         insertKey.run(principal, key, fingerprint, id, this.#clock.now().getTime())
@@ -99,6 +106,11 @@ class SqliteJournal implements OpenJournal {
         this.#update({ ...goesOnWith, restart: { kind: "restarted", as: id } })
       }
     })
+  }
+
+  #takeStep(part: TrialPart, id: ExecutionId): void {
+    const taken = this.#statements.takeStep.get(part.id, part.step, id)
+    assert(taken !== null, `step ${part.step} of trial ${part.id} was started already`)
   }
 
   append(event: ExecutionEvent, record: ExecutionRecord): void {
@@ -187,8 +199,9 @@ class SqliteJournal implements OpenJournal {
     idempotency: IdempotencyEntry | null,
     goesOnWith: ExecutionRecord | null = null,
   ): void {
-    const { withdraw, withdrawKey } = this.#statements
+    const { withdraw, withdrawKey, freeStep } = this.#statements
     this.#write(() => {
+      freeStep.run(id)
       if (idempotency !== null) withdrawKey.run(idempotency.principal, idempotency.key, id)
       withdraw.run(id)
       if (goesOnWith !== null) this.#update(goesOnWith)

@@ -4,12 +4,13 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { JournalFailure } from "./journal-failure.ts"
 import initial from "./migrations/0001-initial.sql" with { type: "text" }
 import principals from "./migrations/0002-principals.sql" with { type: "text" }
+import trials from "./migrations/0003-trials.sql" with { type: "text" }
 import names from "./migrations/names.sql" with { type: "text" }
 import openRestarts from "./migrations/open-restarts.sql" with { type: "text" }
 import shares from "./migrations/shares.sql" with { type: "text" }
 
 /** The place in the list is the version it leads to. What was released is never edited. */
-const migrations: readonly string[] = [initial, principals]
+const migrations: readonly string[] = [initial, principals, trials]
 export const journalVersion = migrations.length
 const known = journalVersion
 

@@ -2,6 +2,11 @@ import type { Database } from "bun:sqlite"
 import { preparing } from "./connection.ts"
 import { recordColumns, recordTables } from "./stored-record.ts"
 
+/** A trial that has not ended will be judged by the executions of its steps. */
+const isFree = `id NOT IN (
+  SELECT s.execution_id FROM trial_steps AS s JOIN trials AS t ON t.id = s.trial
+  WHERE t.verdict IS NULL AND s.execution_id IS NOT NULL)`
+
 export type WriterStatements = ReturnType<typeof prepareWriterStatements>
 
 export function prepareWriterStatements(database: Database, owner: DisposableStack) {
@@ -30,6 +35,13 @@ export function prepareWriterStatements(database: Database, owner: DisposableSta
       "INSERT INTO receipts (execution, envelope) VALUES (?, ?)",
     ),
     // The state comes along: a full disk may have kept the event that led to it from being written.
+    takeStep: prepare<[string, string, string]>(
+      `UPDATE trial_steps SET execution_id = ?3
+       WHERE trial = ?1 AND step = ?2 AND execution_id IS NULL RETURNING step`,
+    ),
+    freeStep: prepare<[string]>(
+      "UPDATE trial_steps SET execution_id = NULL WHERE execution_id = ?",
+    ),
     update: prepare<[string, string, number, string]>(
       `UPDATE executions SET state = ?2, transcript_bytes = ?3, record = ?4
        WHERE id = ?1 AND (ended_at_ms IS NULL) = (?2 <> 'ended') RETURNING ordinal`,
@@ -45,11 +57,11 @@ export function prepareWriterStatements(database: Database, owner: DisposableSta
     ),
     endedWithTranscript: prepare<[]>(
       `SELECT id, ended_at_ms, transcript_bytes FROM executions
-       WHERE ended_at_ms IS NOT NULL AND has_transcript = 1 ORDER BY ended_at_ms`,
+       WHERE ended_at_ms IS NOT NULL AND has_transcript = 1 AND ${isFree} ORDER BY ended_at_ms`,
     ),
     endedByPrincipal: prepare<[]>(
       `SELECT id, principal, transcript_bytes FROM executions
-       WHERE ended_at_ms IS NOT NULL AND has_transcript = 1 ORDER BY ended_at_ms`,
+       WHERE ended_at_ms IS NOT NULL AND has_transcript = 1 AND ${isFree} ORDER BY ended_at_ms`,
     ),
 
     forgetTranscript: prepare<[string]>(

@@ -59,7 +59,7 @@ export function openForReading(path: string): number | null {
   try {
     return openRegular(path)
   } catch (error) {
-    if (isErrno(error, "ENOENT") || error instanceof UntrustedFileError) return null
+    if (isErrno(error, "ENOENT", "ENOTDIR") || error instanceof UntrustedFileError) return null
     throw error
   }
 }

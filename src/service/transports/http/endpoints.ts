@@ -24,6 +24,13 @@ import {
   postTickets,
 } from "./resources/service-routes.ts"
 import { getReceipt, getTranscript, postVerify } from "./resources/transcript.ts"
+import {
+  getTrial,
+  getTrials,
+  postTrialEnd,
+  postTrialRenew,
+  postTrials,
+} from "./resources/trials.ts"
 import { getChanges, postDrop, postTake } from "./resources/worktrees.ts"
 
 /** Every route there is, in the order of the API document. */
@@ -51,6 +58,11 @@ export const endpoints: readonly Endpoint[] = [
   postDrop,
   getAgentEvents,
   getInbox,
+  postTrials,
+  getTrials,
+  getTrial,
+  postTrialRenew,
+  postTrialEnd,
   getEvents,
   postTickets,
   getOpenApi,

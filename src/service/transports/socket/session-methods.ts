@@ -1,7 +1,5 @@
-import type { z } from "zod"
 import { hasEnded } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
-import { checkParams, invalidParams } from "../../../protocol/check-params.ts"
 import { type Encoding, executeResultOf } from "../../../protocol/execute.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { afterDeed } from "../../../protocol/failed-after.ts"
@@ -9,37 +7,15 @@ import { type Failure, failure } from "../../../protocol/failure.ts"
 import {
   isMethodName,
   type MethodName,
-  methods,
+  maxInputBytes,
   type ParsedParamsOf,
   type Role,
 } from "../../../protocol/methods.ts"
-import type { Caller } from "../../access/caller.ts"
-import type { Operations, OutputFeed } from "../../gateway/ports.ts"
+import type { OutputFeed } from "../../gateway/ports.ts"
 import { inputBytes } from "./input-bytes.ts"
-import { type SubscriberSocket, Subscription } from "./subscription.ts"
-
-/** What a method may use of the session it is called in. */
-export interface SessionScope extends SubscriberSocket {
-  readonly caller: Caller
-  readonly operations: Operations
-  readonly subscriptions: Map<string, Subscription>
-  latestExecution: string | null
-  watch(labels: Record<string, string> | undefined): Result<Record<string, never>, Failure>
-  /** Whether it can have no more subscriptions. */
-  readonly isFull: boolean
-  newSubscriptionNumber(): Result<number, Failure>
-  detach(subscription: Subscription): void
-  /** What drove this execution here before, and stands by since it was detached. */
-  takeStandBy(executionId: string): Disposable | null
-}
-
-export type Reply = {
-  result: unknown
-  /** What may only happen once the result is on its way. */
-  afterwards?: () => void
-  /** The session is gone: undo what was waiting for `afterwards`. */
-  abandon?: () => void
-}
+import { type Answer, plain, type Reply, type SessionScope, taking } from "./method-answer.ts"
+import { agentAnswers, trialAnswers } from "./operation-answers.ts"
+import { Subscription } from "./subscription.ts"
 
 export async function answerMethod(
   session: SessionScope,
@@ -51,46 +27,9 @@ export async function answerMethod(
   return fail(failure("METHOD_NOT_FOUND", message))
 }
 
-type Answer<Params> = (session: SessionScope, params: Params) => Promise<Result<Reply, Failure>>
-
-const agentAnswers: Record<Extract<MethodName, `agent.${string}`>, Answer<unknown>> = {
-  "agent.start": taking("agent.start", async ({ operations, caller }, params) =>
-    plain(await operations.agents.start(caller, params)),
-  ),
-  "agent.send": taking("agent.send", async ({ operations, caller }, params) =>
-    plain(await operations.agents.send(caller, params)),
-  ),
-  "agent.answer": taking("agent.answer", async ({ operations, caller }, params) =>
-    plain(await operations.agents.answer(caller, params)),
-  ),
-  "agent.interrupt": taking("agent.interrupt", async ({ operations, caller }, params) =>
-    plain(await operations.agents.interrupt(caller, params)),
-  ),
-  "agent.end": taking("agent.end", async ({ operations, caller }, params) =>
-    plain(await operations.agents.end(caller, params)),
-  ),
-  "agent.configure": taking("agent.configure", async ({ operations, caller }, params) =>
-    plain(await operations.agents.configure(caller, params)),
-  ),
-  "agent.status": taking("agent.status", async ({ operations, caller }, params) =>
-    plain(await operations.agents.status(caller, params)),
-  ),
-  "agent.inbox": taking("agent.inbox", async ({ operations, caller }, params) =>
-    plain(await operations.agents.inbox(caller, params)),
-  ),
-  "agent.changes": taking("agent.changes", async ({ operations, caller }, params) =>
-    plain(await operations.agents.changes(caller, params)),
-  ),
-  "agent.take": taking("agent.take", async ({ operations, caller }, params) =>
-    plain(await operations.agents.take(caller, params)),
-  ),
-  "agent.drop": taking("agent.drop", async ({ operations, caller }, params) =>
-    plain(await operations.agents.drop(caller, params)),
-  ),
-}
-
 const answers: Record<MethodName, Answer<unknown>> = {
   ...agentAnswers,
+  ...trialAnswers,
   execute: taking("execute", execute),
   attach: taking("attach", attach),
   control: taking(
@@ -146,25 +85,6 @@ const answers: Record<MethodName, Answer<unknown>> = {
   "transcript.verify": taking("transcript.verify", async ({ operations, caller }, params) =>
     plain(await operations.verify(caller, params)),
   ),
-}
-
-const schemas: { [Name in MethodName]: { params: z.ZodType<ParsedParamsOf<Name>> } } = methods
-
-/** What a method answers with, once its parameters were checked. */
-function taking<Name extends MethodName>(
-  method: Name,
-  run: Answer<ParsedParamsOf<Name>>,
-): Answer<unknown> {
-  return async (session, raw) => {
-    const params = checkParams(schemas[method].params, raw ?? {})
-    if (params.ok) return run(session, params.value)
-    const issues = params.failure
-    const [first] = issues
-    const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
-    const message = `Invalid parameters: ${where}${first?.message ?? "unknown"}.`
-    const policy = method === "execute" ? session.operations.policy : "everything"
-    return fail(invalidParams(message, issues, policy))
-  }
 }
 
 async function execute(
@@ -281,8 +201,4 @@ async function subscriptionTo(
   const state = found.value.state.kind
   const message = `This session is not attached to execution ${found.value.id}.`
   return fail(failure("WRONG_STATE", message, { state }))
-}
-
-function plain<Value>(outcome: Result<Value, Failure>): Result<Reply, Failure> {
-  return outcome.ok ? ok({ result: outcome.value }) : outcome
 }

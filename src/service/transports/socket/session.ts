@@ -21,12 +21,8 @@ import {
 } from "../../../protocol/session-limits.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Driver, Operations, Refusals } from "../../gateway/ports.ts"
-import {
-  answerMethod,
-  type Reply,
-  type SessionScope,
-  tooManySubscriptions,
-} from "./session-methods.ts"
+import type { Reply, SessionScope } from "./method-answer.ts"
+import { answerMethod, tooManySubscriptions } from "./session-methods.ts"
 import type { Subscription } from "./subscription.ts"
 import { WatchedChanges } from "./watched-changes.ts"
 

@@ -174,6 +174,28 @@ describe("people", () => {
   })
 })
 
+describe("the reason of a denial", () => {
+  test("is not repeated as what the tool answered", () => {
+    expect(
+      shown(
+        used("t1", "Bash", { command: "make" }),
+        question("q1", "Bash", { command: "make" }),
+        answer("q1", "bob", { behavior: "deny", message: "Not now." }),
+        result("t1", "Not now."),
+        used("t2", "Bash", { command: "cat why" }),
+        result("t2", "Not now."),
+      ),
+    ).toEqual([
+      "● Bash make",
+      "? q1 It wants to use Bash",
+      "  $ make",
+      "  q1 denied by bob: Not now.",
+      "● Bash cat why",
+      "  └ Not now.",
+    ])
+  })
+})
+
 describe("several questions", () => {
   test("are shown one after the other, in full, each when it is to be answered", () => {
     const write = { file_path: "a", content: "one\n", mode: "x" }

@@ -95,7 +95,7 @@ describe("a client that leaves", () => {
     await until("it has begun", () => server.begun.length === 1)
     talk[Symbol.dispose]()
 
-    await until("its end is noticed", () => server.aborted.includes("/slow/1"), 5000)
+    await until("its end is noticed", () => server.aborted.includes("/slow/1"))
   })
 })
 

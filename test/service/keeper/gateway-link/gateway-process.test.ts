@@ -12,7 +12,12 @@ import { ManualClock, settled } from "../../../support/manual-clock.ts"
 import { NotedAudit } from "../../../support/noted.ts"
 import { QuietLog } from "../../../support/quiet-log.ts"
 import { sampleSettings } from "../../../support/sample-settings.ts"
-import { keeperPorts, keeperSettings, scriptedSessions } from "../../../support/scripted-keeper.ts"
+import {
+  keeperPorts,
+  keeperSettings,
+  noTrials,
+  scriptedSessions,
+} from "../../../support/scripted-keeper.ts"
 
 /** A gateway that says and does what the test makes it. */
 class ScriptedGateway {
@@ -68,6 +73,7 @@ function opened(admitting: "at once" | "when told" = "at once") {
     keeper,
     audited,
     ...scriptedSessions(keeper, audited, ports),
+    trials: noTrials,
     updates,
     metrics,
     report: { obstacles: () => [], metrics: () => [] },

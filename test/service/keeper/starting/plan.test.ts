@@ -43,6 +43,19 @@ describe("a planned command", () => {
       failure: { reason: "SPAWN_FAILED", details: { errno: "ENOENT" } },
     })
   })
+
+  test("and not found says in whose PATH", () => {
+    const argv = ["nothing"]
+
+    expect(plan({ argv })).toMatchObject({
+      failure: {
+        message: "Could not start: nothing: command not found in the service's PATH (/bin).",
+      },
+    })
+    expect(plan({ argv, env: { PATH: "/mine" } })).toMatchObject({
+      failure: { message: "Could not start: nothing: command not found in PATH (/mine)." },
+    })
+  })
 })
 
 describe("what a request leaves open", () => {

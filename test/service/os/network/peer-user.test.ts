@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test"
+import { once } from "node:events"
+import { createServer, type Server } from "node:net"
 import { addressBytes, canonicalAddress } from "../../../../src/lib/tcp-ends.ts"
 import { peerUsers } from "../../../../src/service/os/network/peer-user.ts"
 import { uidInTcpTable } from "../../../../src/service/os/network/tcp-table.ts"
 import { readTcpTable } from "../../../../src/service/os/proc.ts"
 import { answerTo, noOtherUsers } from "../../../support/as-user.ts"
 import { testUnless } from "../../../support/test-unless.ts"
+import { until } from "../../../support/until.ts"
 
 const header = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid"
 
@@ -35,6 +38,14 @@ describe("the table of TCP sockets", () => {
     ["is cut short", "   1: 0100007F:9C40"],
   ])("tells nothing of a socket that %s", (_, line) => {
     expect(uidInTcpTable([header, line].join("\n"), ends)).toBeNull()
+  })
+
+  test.each([
+    ["waits for an acknowledgement", "04"],
+    ["only listens", "05"],
+  ])("tells the user of one that has said all and %s", (_, state) => {
+    expect(uidInTcpTable(row(theirs, ours, state, 1000, 5), ends)).toBe(1000)
+    expect(uidInTcpTable(row(theirs, ours, state, 0, 0), ends)).toBeNull()
   })
 
   test("knows IPv6, and IPv4 inside of it", () => {
@@ -149,8 +160,52 @@ describe("a connection to ourselves", () => {
     })
   }
 
+  testUnless(noOtherUsers, "has that user after its last word, until it is closed", async () => {
+    using users = peerUsers()
+    const found: Array<[number | null, number | null]> = []
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.resume().on("error", () => undefined)
+      socket.once("end", async () => {
+        const peer = { address: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 }
+        const ends = { peer, local: { address: "127.0.0.1", port: portOf(server) } }
+        const uidNow = () => users.uidOf(ends)
+        const whileOpen = uidNow()
+        socket.write("close now")
+        await until("its program has closed it", () => uidNow() === null)
+        found.push([whileOpen, uidInTcpTable(readTcpTable("tcp"), ends)])
+        socket.destroy()
+      })
+    }).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    for (const uid of [0, 1234]) await sayAndShutDown(uid, portOf(server))
+    await until("both were asked about", () => found.length === 2)
+    server.close()
+
+    expect(found).toEqual([
+      [0, null],
+      [1234, null],
+    ])
+  })
+
   test("that is over has no user", () => {
     using users = peerUsers()
     expect(users.uidOf({ ...ends, peer: { address: "127.0.0.1", port: 1 } })).toBeNull()
   })
 })
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === "object" ? (address?.port ?? 0) : 0
+}
+
+/** As a user; it is closed when there is an answer, however much of it. */
+async function sayAndShutDown(uid: number, port: number): Promise<void> {
+  const script = `
+import socket, sys
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.shutdown(socket.SHUT_WR)
+s.recv(100)
+`
+  const user = ["setpriv", "--reuid", String(uid), "--clear-groups", "/usr/bin/python3", "-c"]
+  await Bun.spawn([...user, script, String(port)]).exited
+}

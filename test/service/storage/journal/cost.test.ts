@@ -8,20 +8,23 @@ import { listSql } from "../../../../src/service/storage/journal/list-query.ts"
 import { namedSql } from "../../../../src/service/storage/journal/named-executions.ts"
 import { visibleSql } from "../../../../src/service/storage/journal/visible-executions.ts"
 import { prepareWriterStatements } from "../../../../src/service/storage/journal/writer-statements.ts"
+import { byScale } from "../../../support/scale.ts"
 import { live, queued } from "./sample-executions.ts"
 import { type TemporaryJournal, temporaryJournal } from "./temporary-journal.ts"
 
-describe("a journal of 10,000 executions", () => {
+const many = byScale({ short: 4000, full: 10_000, long: 10_000 })
+
+describe(`a journal of ${many} executions`, () => {
   test("costs nearly what one of 500 does", () => {
     using small = journalOf(500)
-    using large = journalOf(10_000)
+    using large = journalOf(many)
 
     const executionRatio = costRatio(small, large, ({ journal }) => makeMany(journal, 50))
     const listRatio = costRatio(small, large, ({ reader }) => reader.list({ limit: 100 }))
     const unfinishedRatio = costRatio(small, large, ({ journal }) => journal.unfinished())
 
     expect(executionRatio).toBeLessThan(1.5)
-    expect(listRatio).toBeLessThan(2) // a scan would be twenty
+    expect(listRatio).toBeLessThan(2) // a scan would be eight, or twenty
     expect(unfinishedRatio).toBeLessThan(3) // microseconds, so coarse
   }, 300_000)
 })

@@ -29,6 +29,7 @@ describe("a transcript that is not as it was written", () => {
 
   test.each<[string, string, (path: (segment: number) => string) => void]>([
     ["gone altogether", "expired", (path) => rmSync(join(path(0), ".."), { recursive: true })],
+    ["a file", "expired", (path) => replaceByFile(join(path(0), ".."))],
     ["without a segment in the middle", "damaged", (path) => rmSync(path(4))],
     ["cut short", "damaged", (path) => truncateSync(path(4), 200)],
     ["cut inside a segment's header", "damaged", (path) => truncateSync(path(4), 100)],
@@ -104,3 +105,8 @@ describe("a transcript that is not as it was written", () => {
     }
   }
 })
+
+function replaceByFile(directory: string): void {
+  rmSync(directory, { recursive: true })
+  writeFileSync(directory, "")
+}

@@ -54,6 +54,14 @@ export class FakeOperations implements Operations {
       this.#answer("agent.inbox", caller, params, () => ok({ questions: [], interrupted: [] })),
   }
 
+  trials: Operations["trials"] = {
+    begin: async (caller, params) => this.#answer("trial.begin", caller, params, notScripted),
+    renew: async (caller, params) => this.#answer("trial.renew", caller, params, notScripted),
+    end: async (caller, params) => this.#answer("trial.end", caller, params, notScripted),
+    status: async (caller, params) => this.#answer("trial.status", caller, params, notScripted),
+    list: async (caller, params) => this.#answer("trial.list", caller, params, notScripted),
+  }
+
   control: Operations["control"] = async (caller, executionId, order) =>
     this.#about(executionId, "control", caller, { executionId, order }, () => {
       return ok({ status: "paused", execution_id: executionId })

@@ -32,6 +32,8 @@ describe("the API document", () => {
     "/agents/{id}/interrupt",
     "/agents/{id}/end",
     "/agents/{id}/take",
+    "/trials/{id}/renew",
+    "/trials/{id}/end",
   ]
 
   test("is served, with the version that runs", async () => {

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { tryParseJson } from "../../../../lib/parse-json.ts"
+import { parseJson } from "../../../../lib/parse-json.ts"
 import { viewOf } from "../../../../protocol/execution-view.ts"
 import { wireError } from "../../../../protocol/failure.ts"
 import { completedOf } from "../../../../protocol/notifications.ts"
@@ -88,7 +88,8 @@ export class SessionEvents implements Pieces {
     if (this.#line.length > mostLineCharacters) this.#line = ""
     const isAtLineEnd = this.#line === ""
     lines.forEach((line, index) => {
-      const said = SessionEvent.safeParse(tryParseJson(line))
+      const read = parseJson(line)
+      const said = SessionEvent.safeParse(read.ok ? read.value : null)
       if (!said.success) return
       const id = isAtLineEnd && index === lines.length - 1 ? { id: next } : {}
       this.#ready.push(eventPiece({ event: said.data.event, ...id, data: said.data }))

@@ -146,6 +146,8 @@ const advice: Record<Reason, string> = {
   UNAUTHORIZED: "Ask the user for a valid token.",
   FORBIDDEN: "Ask the user for a token that allows this.",
   WRONG_STATE: "Call `wait` to see what state it is in.",
+  TRIAL_NOT_FOUND: "Check the trial's id.",
+  NOT_ANNOUNCED: "Start the steps of a trial as they were announced, in that order.",
   SPAWN_FAILED: "Check the program's name and the directory, and start it again.",
   EXPIRED: "It is no longer available: run the command again if you need its output.",
   IDEMPOTENCY_MISMATCH: "Use another idempotency_key, or repeat the first request exactly.",

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import type { Finding, StepFacts } from "../../src/execution/attestation.ts"
-import { type Outcome, StopCause } from "../../src/execution/state.ts"
-import { countsAs, StepRole, TrialDefinition } from "../../src/execution/trial.ts"
-import { judgeTrial } from "../../src/execution/trial-verdict.ts"
+import { type Outcome, StopCause } from "../../../src/execution/state.ts"
+import { countsAs, StepRole, TrialDefinition } from "../../../src/execution/trial/announcement.ts"
+import type { Finding, StepFacts } from "../../../src/execution/trial/attestation.ts"
+import { judgeTrial } from "../../../src/execution/trial/verdict.ts"
 
 const check = "make test"
 

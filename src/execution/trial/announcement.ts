@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { AgentName } from "./agent.ts"
-import { ExecutionId } from "./id.ts"
+import { AgentName } from "../agent.ts"
+import { ExecutionId } from "../id.ts"
 
 /** What a trial is, as it was announced before anything of it was started. */
 
@@ -59,6 +59,7 @@ const AnnouncedSession = z.object({
   prompt: Digest.describe("of the first turn"),
   model: text.max(256).optional(),
   permission_mode: text.max(64).optional(),
+  args: z.array(text).max(256).optional().describe("further arguments of the agent"),
 })
 
 const Act = z
@@ -138,7 +139,8 @@ function lastIndexOf(steps: readonly TrialStep[], role: StepRole): number {
   return steps.findLastIndex((step) => step.role === role)
 }
 
-function isReused(step: TrialStep): boolean {
+/** Nothing runs for it: an earlier one was there from the beginning. */
+export function isReused(step: TrialStep): boolean {
   return step.role === "red" && step.reuses !== undefined
 }
 
@@ -166,7 +168,7 @@ export const Announcement = z.object({
 export type Announcement = z.infer<typeof Announcement>
 
 /** Which trial and step an execution is of: part of its record and its receipt. */
-const TrialPart = z.object({ id: TrialId, step: StepId, role: StepRole })
+export const TrialPart = z.object({ id: TrialId, step: StepId, role: StepRole })
 export type TrialPart = z.infer<typeof TrialPart>
 
 export const TrialVerdict = z.enum(["PASSED", "WARNED", "FAILED", "BROKEN", "LOST"])

@@ -1,6 +1,6 @@
+import { exitOf, type Outcome, type StopCause } from "../state.ts"
+import type { CheckStep, TrialDefinition, TrialStep, TrialVerdict } from "./announcement.ts"
 import type { Finding, JudgedStep, Judgement, StepFacts } from "./attestation.ts"
-import { exitOf, type Outcome, type StopCause } from "./state.ts"
-import type { CheckStep, TrialDefinition, TrialStep, TrialVerdict } from "./trial.ts"
 
 /**
  * The verdict on a trial, derived from what is known of its steps and from nothing else. `lost`

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { type AttestedTrial, Statement, statementOf } from "../../src/execution/attestation.ts"
-import { TrialDefinition, TrialVerdict } from "../../src/execution/trial.ts"
+import { TrialDefinition, TrialVerdict } from "../../../src/execution/trial/announcement.ts"
+import {
+  type AttestedTrial,
+  Statement,
+  statementOf,
+} from "../../../src/execution/trial/attestation.ts"
 
 const digest = "a".repeat(64)
 const definition = TrialDefinition.parse({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { TrialDefinition, TrialWork } from "../../src/execution/trial.ts"
+import { TrialDefinition, TrialWork } from "../../../src/execution/trial/announcement.ts"
 
 const green = { id: "green", role: "green", run: "make test", cwd: "/w" }
 const red = { id: "red", role: "red", red: "base", run: "make test", cwd: "/base" }

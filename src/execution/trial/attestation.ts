@@ -1,13 +1,13 @@
 import { z } from "zod"
-import { TurnOutcome } from "./agent.ts"
-import { ExecutionId } from "./id.ts"
-import { SignedReceipt } from "./receipt.ts"
-import { Outcome } from "./state.ts"
-import { Announcement, Digest, RedPlace, StepId, StepRole, TrialVerdict } from "./trial.ts"
+import { TurnOutcome } from "../agent.ts"
+import { ExecutionId } from "../id.ts"
+import { SignedReceipt } from "../receipt.ts"
+import { Outcome } from "../state.ts"
+import { Announcement, Digest, RedPlace, StepId, StepRole, TrialVerdict } from "./announcement.ts"
 
 /** What the service signs about a trial: a test result in the form of in-toto, and ours inside. */
 
-const attestationType = "application/vnd.in-toto+json"
+export const attestationType = "application/vnd.in-toto+json"
 const statementType = "https://in-toto.io/Statement/v1"
 const predicateType = "https://in-toto.io/attestation/test-result/v0.1"
 

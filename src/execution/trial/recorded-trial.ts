@@ -1,0 +1,13 @@
+import type { Announcement, Digest, TrialVerdict } from "./announcement.ts"
+import type { SignedAttestation } from "./attestation.ts"
+
+/** A trial as the journal has it. */
+export type RecordedTrial = {
+  announcement: Announcement
+  /** Digest of the chain's first announcement. */
+  chain: Digest
+  digest: Digest
+  leaseMs: number
+  /** Null while it is open. */
+  ended: { verdict: TrialVerdict; envelope: SignedAttestation } | null
+}
