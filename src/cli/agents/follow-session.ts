@@ -55,7 +55,7 @@ export async function followSession(
 
 /** What came of it, where it had a worktree to itself. */
 async function tellChanges(
-  { stderr }: Pick<Context, "stderr">,
+  context: Pick<Context, "stderr" | "serviceOptions">,
   session: AgentSession,
   signal: AbortSignal,
 ): Promise<void> {
@@ -63,7 +63,7 @@ async function tellChanges(
   if (worktree === undefined) return
   // Before its end nobody can take it.
   await Promise.race([session.execution.ended, aborted(signal)])
-  await stderr.write(`${endOfWorktree(session.id, await session.changes())}\n`)
+  await context.stderr.write(`${endOfWorktree(context, session.id, await session.changes())}\n`)
 }
 
 /** Answers the exit code when the turn has ended. */

@@ -7,6 +7,7 @@ import { countText } from "../../../lib/count-text.ts"
 import { aborted } from "../../../lib/delay.ts"
 import { onOneLine } from "../../../lib/harmless-text.ts"
 import type { ParamsOf } from "../../../protocol/methods.ts"
+import { nextCommand } from "../../connect/next-command.ts"
 import type { Context } from "../../context.ts"
 import { isLively } from "../../terminal/colours.ts"
 import { asLines, erasedFrom } from "../../terminal/terminal-text.ts"
@@ -142,7 +143,7 @@ class EachRun {
   async #redraw(): Promise<void> {
     const { stderr } = this.#context
     const asked = this.#rows.reduce((sum, { view }) => sum + (view?.agent?.open_questions ?? 0), 0)
-    const hint = `${countText(asked, "question")} to answer: cc-executor inbox`
+    const hint = `${countText(asked, "question")} to answer: ${nextCommand(this.#context, "inbox")}`
     const all = eachTable(this.#context, stderr, this.#rows)
     const most = Math.max(3, (this.#context.terminalSize()?.rows ?? 24) - 4)
     const cut = all.length > most ? [`… and ${all.length - most} more`] : []
@@ -169,6 +170,7 @@ class EachRun {
 
   async #finish(stopping: Stopping): Promise<void> {
     const { stdout, stderr } = this.#context
+    const next = (...words: [string, string]) => nextCommand(this.#context, ...words)
     await stdout.write(asLines(eachTable(this.#context, stdout, this.#rows)))
     const open = this.#rows.filter(({ outcome }) => outcome === null)
     if (stopping.isAsked && open.length > 0) {
@@ -180,8 +182,8 @@ class EachRun {
     }
     if (this.#rows.some(({ changes }) => changes !== null && hasWork(changes))) {
       await stderr.write(
-        "See what one has done: cc-executor agent changes ID; take it: " +
-          "cc-executor agent take ID; drop it: cc-executor agent drop ID\n",
+        `See what one has done: ${next("agent changes", "ID")}; take it: ` +
+          `${next("agent take", "ID")}; drop it: ${next("agent drop", "ID")}\n`,
       )
     }
   }
