@@ -56,7 +56,9 @@ export async function terminalSession(
       return isAllowed
     })
   }
-  await until("the end of the turn", screen, (shown) => shown.some((line) => /^── idle/.test(line)))
+  await until("the end of the turn", screen, (shown) =>
+    shown.some((line) => line.startsWith("── idle")),
+  )
   // What was pressed too often is no turn.
   await tmux("send-keys", "C-u")
   await tmux("send-keys", "C-d")

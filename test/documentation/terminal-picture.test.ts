@@ -17,7 +17,7 @@ testUnless(
   "the README's picture shows what a terminal shows",
   async () => {
     // How many events there were depends on how fast everything was.
-  const shown = linesOfSvg(picture).map((line) => line.replace(/, event \d+$/, ", event …"))
+    const shown = linesOfSvg(picture).map((line) => line.replace(/, event \d+$/, ", event …"))
     const printed = await picturedSession(executable)
 
     expect(shown.length).toBeGreaterThan(10)

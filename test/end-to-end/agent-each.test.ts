@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import type { ExecutionView } from "../../src/protocol/execution-view.ts"
 import { scriptedAgentPath } from "../support/agent-deeds.ts"
 import { AgentStage } from "../support/agent-stage.ts"
 import { Repository } from "../support/repository.ts"
@@ -33,6 +34,8 @@ function each(...args: string[]) {
   })
 }
 
+const isBusy = (agent: ExecutionView["agent"]) => (agent?.turns.current ?? null) !== null
+
 async function sessions(label: string) {
   const { executions } = await stage.client.call("list", { labels: { each: label } })
   return executions
@@ -44,12 +47,14 @@ test(
     repository.write("todo.txt", "# all of it\nsay one\n\nsay two\nsay three\n")
     const command = each("todo.txt", "-j", "2")
     let most = 0
-    const live = setInterval(async () => {
-      const now = (await sessions("todo")).filter(({ state }) => state !== "ended")
-      most = Math.max(most, now.length)
-    }, 20)
+    const counted = (async () => {
+      while (command.exitCode === null) {
+        const live = (await sessions("todo")).filter(({ state }) => state !== "ended")
+        most = Math.max(most, live.length)
+      }
+    })()
     const exitCode = await command.exited
-    clearInterval(live)
+    await counted
 
     expect(exitCode).toBe(0)
     expect(most).toBe(2)
@@ -58,11 +63,10 @@ test(
     expect(rows[0]).toMatch(/^ID +STATE +TIME +TURNS +COST +CHANGES +PROMPT$/)
     expect(rows[1]).toMatch(/^\w{8} +success +\S+ +1 +\$0\.00 +no changes +say one$/)
     const all = await sessions("todo")
-    expect(all.map(({ worktree }) => worktree?.path).toSorted()).toEqual(
-      all
-        .map(({ labels }) => join(repository.path, ".cc-executor/worktrees", labels["name"] ?? ""))
-        .toSorted(),
-    )
+    for (const { worktree, labels } of all) {
+      const path = join(repository.path, ".cc-executor/worktrees", labels["name"] ?? "")
+      expect(worktree?.path).toBe(path)
+    }
     expect(new Set(all.map(({ cwd }) => cwd)).size).toBe(3)
 
     const compared = (await stage.cli("ps", "-a", "--changes", "--label", "each=todo")).split("\n")
@@ -80,7 +84,7 @@ test(
     const hanging = await until("the second line is under way", async () => {
       const all = await sessions("more")
       return all.find(({ agent, worktree }) => {
-        return agent?.turns.current != null && worktree?.name.startsWith("more-hang") === true
+        return isBusy(agent) && worktree?.name.startsWith("more-hang") === true
       })
     })
     killed.kill("SIGKILL")
@@ -110,7 +114,7 @@ test(
     const command = each("slow.txt", "-j", "1")
     const [session] = await until("the first line is under way", async () => {
       const all = await sessions("slow")
-      return all.some(({ agent }) => agent?.turns.current != null) && all
+      return all.some(({ agent }) => isBusy(agent)) && all
     })
     const said = command.stderr.text()
     command.kill("SIGINT")

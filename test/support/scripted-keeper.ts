@@ -96,8 +96,8 @@ export function scriptedSessions(
   ports: KeeperPorts,
 ): { restarts: SessionRestarts; worktrees: Worktrees } {
   const audit = new NotedAudit()
-  const { store, redaction, withReserve, changed } = ports
-  const restarts = new SessionRestarts(keeper, { store, audit, redaction, withReserve, changed })
+  const { store } = ports
+  const restarts = new SessionRestarts(keeper, { ...ports, audit })
   const planner = new Planner(keeperSettings.plan, ports)
   const runHelper = async () => fail("there is no git here")
   const worktrees = new Worktrees({ keeper, audited, store, keys: ports, planner, runHelper })
@@ -113,14 +113,4 @@ export const noTrials = {
   begin: () => Promise.reject(new Error("no trial is begun here")),
   renew: () => Promise.reject(new Error("no trial is renewed here")),
   end: () => Promise.reject(new Error("no trial is ended here")),
-}
-
-export function noRestarts(keeper: Keeper): SessionRestarts {
-  return new SessionRestarts(keeper, {
-    store: new MemoryJournal(),
-    audit: { note: () => undefined },
-    redaction: null,
-    withReserve: () => true,
-    changed: () => undefined,
-  })
 }

@@ -41,7 +41,7 @@ command again comes back to the sessions that it has started. It exits with 0 if
   operands: { atLeast: 0, what: "The prompt" },
   async run(context, { values, operands }) {
     const { each } = values
-    if (each !== undefined) return await runFile(context, values, each, operands)
+    if (each !== undefined) return runFile(context, values, each, operands)
     const pointless =
       values.jobs !== undefined ? "--jobs" : values.again === true ? "--again" : null
     if (pointless !== null) throw new UsageFailure(`${pointless} needs --each FILE.`)

@@ -16,9 +16,9 @@ export async function followTurn(
   signal: AbortSignal,
 ): Promise<TurnEnd | null> {
   await using session = await client.attachAgent(id)
-  if (signal.aborted) return null
   const leave = () => void session.detach()
   signal.addEventListener("abort", leave)
+  if (signal.aborted) leave() // while it was being attached
   let outcome: TurnOutcome | null = null
   try {
     // To its end: only then is its worktree to be had, and its place free.
@@ -35,7 +35,7 @@ export async function followTurn(
   if (outcome !== null) return { id, outcome }
   const ended = await session.execution.ended
   const next = ended.outcome === "lost" ? await successorOf(client, id, signal) : null
-  if (next !== null) return followTurn(client, next, turnId, signal)
+  if (next !== null) return await followTurn(client, next, turnId, signal)
   return signal.aborted ? null : { id, outcome: "ended" }
 }
 

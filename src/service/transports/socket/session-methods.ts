@@ -7,7 +7,6 @@ import { type Failure, failure } from "../../../protocol/failure.ts"
 import {
   isMethodName,
   type MethodName,
-  maxInputBytes,
   type ParsedParamsOf,
   type Role,
 } from "../../../protocol/methods.ts"
