@@ -4,7 +4,7 @@ import { type Counts, noCounts } from "./counts.ts"
 import { damageText } from "./damage.ts"
 import type { LedgerSummary } from "./summary.ts"
 
-const neededRecoveryTests = 3
+export const neededRecoveryTests = 3
 
 export type GraduationJudgement = {
   graduates: boolean

@@ -76,7 +76,7 @@ function writeRendered(state: WorkState): WorkState {
   }
 }
 
-export function renderedText({ path, text }: ReadWork, summary: LedgerSummary): string {
+function renderedText({ path, text }: ReadWork, summary: LedgerSummary): string {
   const rendered = render(text, summary)
   if (rendered.ok) return rendered.value
   throw new WorkFailure(`${path}, ${faultText(rendered.failure)}.`)

@@ -47,7 +47,7 @@ export function writeText(path: string, text: Uint8Array): void {
 }
 
 /** Who holds the lock of the work finds one only where a runner was killed. */
-export function draftOf(path: string): string {
+function draftOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.cc-executor-draft`)
 }
 

@@ -230,7 +230,7 @@ function copyInto(place: string, from: string, path: string): void {
   copyFileSync(join(from, path), target)
 }
 
-export function statementIn({ payload }: { payload: string }): Statement {
+function statementIn({ payload }: { payload: string }): Statement {
   return Statement.parse(JSON.parse(Buffer.from(payload, "base64").toString("utf8")))
 }
 

@@ -23,7 +23,7 @@ export type SessionTold = {
   costs(usd: number): void
 }
 
-export const mostQuestions = 3
+const mostQuestions = 3
 
 /** One turn of a session; what it asks beyond what it may is denied. */
 export async function runSession(
