@@ -1,4 +1,5 @@
 import type { z } from "zod"
+import { executionMarker } from "../execution/id.ts"
 import { fail, ok, type Result } from "../lib/result.ts"
 import { suggest } from "../lib/suggest.ts"
 import { isClientVariable } from "./client-variables.ts"
@@ -121,13 +122,10 @@ function unknownFlags(flags: ConfigSources["flags"]): ConfigProblem[] {
   })
 }
 
-/** Every process of an execution has it, so also a service that is started inside of one. */
-const executionMarker = "CC_EXECUTOR_EXECUTION_ID"
-
 /** Variables with our prefix that mean nothing: most likely misspelt, so worth a warning. */
 export function configWarnings(env: Environment): ConfigProblem[] {
   const known = settings.map((setting) => setting.variable)
-  const understood = new Set([...known, executionMarker])
+  const understood = new Set([...known, executionMarker]) // it is there inside of an execution
   return Object.keys(env)
     .filter((name) => name.startsWith(variablePrefix) && !understood.has(name))
     .filter((name) => !isClientVariable(name))

@@ -21,3 +21,6 @@ export function executionIdFrom(random: Uint8Array): ExecutionId {
 export function shortId(id: ExecutionId): string {
   return id.slice(0, shortLength)
 }
+
+/** In the environment of every process of an execution: its id. */
+export const executionMarker = "CC_EXECUTOR_EXECUTION_ID"

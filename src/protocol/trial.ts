@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { ExecutionId } from "../execution/id.ts"
 import {
   Announcement,
   Digest,
@@ -28,6 +29,9 @@ export const TrialBeginParams = z.object({
     .max(600_000)
     .default(60_000)
     .describe("it is lost when nobody has renewed it for so long"),
+  runner: ExecutionId.optional().describe(
+    "the execution that runs this trial, one of yours: while it is paused, the lease does not end",
+  ),
   idempotency_key: z.string().min(1).max(256).optional().describe("as for `execute`"),
 })
 export type TrialBeginParams = z.infer<typeof TrialBeginParams>

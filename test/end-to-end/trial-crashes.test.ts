@@ -61,6 +61,25 @@ describe("a trial whose runner is gone", () => {
 
     expect((await runner.call("trial.status", { trial: kept.trial })).verdict).toBeNull()
   })
+
+  test("stays open while the execution that runs it is paused", async () => {
+    await using service = await Service.start()
+    using session = await RawSession.open(await service.url())
+    using ground = new TrialGround()
+    const { execution_id: runner } = await session.call("execute", { argv: ["sleep", "1000"] })
+    await session.call("control", { execution_id: runner, type: "PAUSE" })
+    const request = { ...ground.request(), lease_ms: 1000 }
+    const { trial } = await session.call("trial.begin", { ...request, runner })
+    const left = await session.call("trial.begin", request)
+    const verdictOf = async (one: string) =>
+      (await session.call("trial.status", { trial: one })).verdict
+
+    await until("the other is lost", async () => (await verdictOf(left.trial)) === "LOST")
+    expect(await verdictOf(trial)).toBeNull()
+
+    await session.call("control", { execution_id: runner, type: "RESUME" })
+    await until("it is lost, too", async () => (await verdictOf(trial)) === "LOST")
+  })
 })
 
 describe("a service that is killed", () => {

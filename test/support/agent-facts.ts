@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { CallError } from "../../src/client/client-error.ts"
+import { executionMarker } from "../../src/execution/id.ts"
 import { allPids, isAlive, readEnvironment, readStat } from "../../src/service/os/proc.ts"
-import { executionMarker } from "../../src/service/os/trees/forest.ts"
 import type { Conversation } from "./conversation.ts"
 
 export const bash = (command: string) => ({

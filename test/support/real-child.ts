@@ -1,8 +1,8 @@
+import { executionMarker } from "../../src/execution/id.ts"
 import type { ProcessIdentity } from "../../src/execution/record.ts"
 import { reap } from "../../src/service/os/libc.ts"
 import { allPids, readEnvironment, readStat } from "../../src/service/os/proc.ts"
 import { signalProcess } from "../../src/service/os/signals.ts"
-import { executionMarker } from "../../src/service/os/trees/forest.ts"
 import { descendantsOf, identify, isStillThere } from "./real-processes.ts"
 import { until } from "./until.ts"
 

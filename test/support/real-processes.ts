@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs"
+import { executionMarker } from "../../src/execution/id.ts"
 import type { ProcessIdentity } from "../../src/execution/record.ts"
 import { allPids, isAlive, readEnvironment, readStat } from "../../src/service/os/proc.ts"
-import { executionMarker } from "../../src/service/os/trees/forest.ts"
 import { readTreeMemory } from "../../src/service/os/trees/tree-memory.ts"
 import type { Service } from "./service.ts"
 import { until } from "./until.ts"

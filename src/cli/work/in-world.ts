@@ -1,4 +1,5 @@
 import { resolve } from "node:path"
+import { executionMarker } from "../../execution/id.ts"
 import { trialVariable } from "../../workflow/run/within-trial.ts"
 import { WorkFailure } from "../../workflow/run/work-failure.ts"
 import { clearAway } from "../../workflow/run/workspace.ts"
@@ -36,6 +37,7 @@ export async function inWorld<Value>(
       return own === null ? trusted : [own, ...trusted]
     },
     within: context.env[trialVariable] ?? null,
+    runner: context.env[executionMarker] ?? null,
     now: () => context.now(),
   }
   return await expected(async () => {

@@ -1,3 +1,4 @@
+import type { ExecutionId } from "../id.ts"
 import type { Announcement, Digest, TrialVerdict } from "./announcement.ts"
 import type { SignedAttestation } from "./attestation.ts"
 
@@ -8,6 +9,8 @@ export type RecordedTrial = {
   chain: Digest
   digest: Digest
   leaseMs: number
+  /** The execution that runs it, where that is one: while it is paused, no lease ends. */
+  runner: ExecutionId | null
   /** Null while it is open. */
   ended: { verdict: TrialVerdict; envelope: SignedAttestation } | null
 }

@@ -16,6 +16,8 @@ export type World = {
   readonly stateDirectory: string
   /** The trial that whoever asks is part of, as the environment says; null for none. */
   readonly within: string | null
+  /** The execution that whoever asks runs as; null where it is none. */
+  readonly runner: string | null
   now(): Date
 }
 

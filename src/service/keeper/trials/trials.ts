@@ -18,6 +18,7 @@ import { diskFull } from "../starting/start-failed.ts"
 import { nextPlace } from "./chain-place.ts"
 import { whereaboutsOf } from "./insiders.ts"
 import { judgedStatement, statementIn } from "./judged-trial.ts"
+import { isRunnerPaused } from "./paused-runner.ts"
 import { leaseEnded, notFound, notOutside, overAlready, stillRuns } from "./refusals.ts"
 import { whyNotReusable } from "./reused-reds.ts"
 import { stepStart } from "./step-start.ts"
@@ -70,7 +71,7 @@ export class Trials implements Disposable {
     if (refused !== null) return fail(refused)
     const { store, redaction, clock } = this.#ports
     const { idempotency_key, ...asked } = request
-    const { work, version, definition, lease_ms: leaseMs } = asked
+    const { work, version, definition, lease_ms: leaseMs, runner = null } = asked
     const key = idempotency_key === undefined ? null : keptKey(idempotency_key, redaction)
     const fingerprint = digestOf(asked)
     const earlier = key && store.findByKey(principal, key.kept)
@@ -98,7 +99,7 @@ export class Trials implements Disposable {
     const notReusable = whyNotReusable(announcement, this.#ports)
     if (notReusable !== null) return fail(failure("NOT_ANNOUNCED", notReusable))
     const digest = digestOf(announcement)
-    const trial = { announcement, chain: place.value.chain ?? digest, digest, leaseMs }
+    const trial = { announcement, chain: place.value.chain ?? digest, digest, leaseMs, runner }
     const entry = key && { key: key.kept, fingerprint }
     if (!this.#ports.withoutReserve(() => store.begin(trial, entry))) return diskFull
     this.#keepLease(announcement.trial, leaseMs)
@@ -200,11 +201,11 @@ export class Trials implements Disposable {
 
   #keepLease(id: TrialId, leaseMs: number): void {
     this.#dropLease(id)
-    const why = `nobody renewed its lease of ${leaseMs / 1000} s`
-    this.#leases.set(
-      id,
-      this.#ports.clock.after(leaseMs, () => this.#lose(id, why)),
-    )
+    const end = () => {
+      if (isRunnerPaused(this.#ports.store.find(id), this.#ports)) this.#keepLease(id, leaseMs)
+      else this.#lose(id, `nobody renewed its lease of ${leaseMs / 1000} s`)
+    }
+    this.#leases.set(id, this.#ports.clock.after(leaseMs, end))
   }
 
   #dropLease(id: TrialId): void {

@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto"
-import { executionIdFrom } from "../../../execution/id.ts"
+import { executionIdFrom, executionMarker } from "../../../execution/id.ts"
 import type { RunAs } from "../../../execution/run-as.ts"
 import { messageOf } from "../../../lib/errno.ts"
 import { identify } from "../proc.ts"
 import type { Reaper } from "../reaper.ts"
 import { type Containment, endAtOnce } from "../trees/containment.ts"
-import { executionMarker } from "../trees/forest.ts"
 
 export type RunEnd =
   | { exitCode: number | null; text: string; said: string }

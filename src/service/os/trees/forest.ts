@@ -1,11 +1,8 @@
 import type { HandedForest } from "../../../execution/handover.ts"
-import type { ExecutionId } from "../../../execution/id.ts"
+import { type ExecutionId, executionMarker } from "../../../execution/id.ts"
 import type { ProcessIdentity } from "../../../execution/record.ts"
 import { allPids, isAlive, type ProcessStat, readEnvironment, readStat } from "../proc.ts"
 import { SIGKILL, SIGSTOP, signalProcess } from "../signals.ts"
-
-/** Names the execution in the environment of everything it starts. */
-export const executionMarker = "CC_EXECUTOR_EXECUTION_ID"
 
 type Tree = {
   leader: ProcessIdentity

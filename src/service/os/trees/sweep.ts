@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { ExecutionId } from "../../../execution/id.ts"
+import { ExecutionId, executionMarker } from "../../../execution/id.ts"
 import type { ProcessIdentity } from "../../../execution/record.ts"
 import type { Sweep } from "../../keeper/ports.ts"
 import {
@@ -14,7 +14,6 @@ import {
 import { SIGKILL, signalProcess } from "../signals.ts"
 import { isCgroupBaseOf } from "./cgroup-base.ts"
 import { killCgroup, removeEmptyCgroups } from "./cgroup-tree.ts"
-import { executionMarker } from "./forest.ts"
 import { readTreeMemory, type TreeMemory } from "./tree-memory.ts"
 
 const limitMs = 5000

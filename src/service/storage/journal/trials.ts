@@ -39,7 +39,7 @@ export class SqliteTrials implements TrialStore {
   }
 
   begin(
-    { announcement, chain, digest, leaseMs }: Omit<RecordedTrial, "ended">,
+    { announcement, chain, digest, leaseMs, runner }: Omit<RecordedTrial, "ended">,
     key: Omit<IdempotencyEntry, "principal"> | null,
   ): void {
     const { insert, insertStep } = this.#statements
@@ -55,6 +55,7 @@ export class SqliteTrials implements TrialStore {
         sequence,
         digest,
         leaseMs,
+        runner,
         canonicalText(announcement),
         key?.key ?? null,
         key?.fingerprint ?? null,
@@ -152,14 +153,15 @@ function prepareStatements(database: Database, owner: DisposableStack) {
         number,
         string,
         number,
+        string | null,
         string,
         string | null,
         string | null,
       ]
     >(
       `INSERT INTO trials (id, principal, path, name, kind, chain, sequence, digest, lease_ms,
-         announcement, key, fingerprint)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         runner, announcement, key, fingerprint)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     insertStep: prepare<[string, string, string | null]>(
       "INSERT INTO trial_steps (trial, step, execution_id) VALUES (?, ?, ?)",

@@ -62,6 +62,7 @@ export async function runTrial(
     version,
     definition,
     lease_ms: leaseMs,
+    ...(world.runner === null ? {} : { runner: world.runner }),
   })
   const { trial, sequence } = begun
   const item = work.item ?? null

@@ -28,7 +28,7 @@ const envelope: SignedAttestation = {
 }
 
 function begin(trials: TrialStore): void {
-  trials.begin({ announcement, chain: digest, digest, leaseMs: 1000 }, null)
+  trials.begin({ announcement, chain: digest, digest, leaseMs: 1000, runner: null }, null)
 }
 
 test("a step is taken with its execution, once, and given back when that cannot start", () => {
@@ -74,6 +74,6 @@ test("no number is given twice", () => {
   using opened = temporaryJournal()
   begin(opened.journal.trials)
   const again = { ...announcement, trial: "u".repeat(26) }
-  const other = { announcement: again, chain: digest, digest, leaseMs: 1000 }
+  const other = { announcement: again, chain: digest, digest, leaseMs: 1000, runner: null }
   expect(() => opened.journal.trials.begin(other, null)).toThrow("UNIQUE")
 })

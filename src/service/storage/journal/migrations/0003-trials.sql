@@ -9,6 +9,7 @@ CREATE TABLE trials (
   sequence INTEGER NOT NULL,
   digest TEXT NOT NULL, -- of this announcement
   lease_ms INTEGER NOT NULL,
+  runner TEXT, -- the execution that runs it, where that is one
   announcement TEXT NOT NULL, -- the canonical JSON that the digest is of
   key TEXT,
   fingerprint TEXT,
