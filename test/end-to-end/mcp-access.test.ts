@@ -32,7 +32,10 @@ describe("what belongs to somebody else", () => {
 
     const answer = await call(bob, name, argumentsFor(name, id))
 
-    if (["start", "run", "list"].includes(name)) {
+    if (name.startsWith("work_")) {
+      expect(answer.isError).toBe(true) // they are about files
+      expect(JSON.stringify(answer)).not.toContain(id)
+    } else if (["start", "run", "list"].includes(name)) {
       expect(answer.isError).not.toBe(true) // they are about one's own
       expect(JSON.stringify(answer)).not.toContain(id)
     } else {
@@ -203,6 +206,10 @@ function argumentsFor(name: string, execution_id: string): Record<string, unknow
       return { command: "true" }
     case "list":
       return {}
+    case "work_run":
+    case "work_status":
+    case "work_verify":
+      return { path: `/${execution_id}` }
     case "input":
     case "agent_send":
       return { execution_id, text: "x" }

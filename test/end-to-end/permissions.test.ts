@@ -34,6 +34,7 @@ import {
 import { Service } from "../support/service.ts"
 import { bearing, makeToken } from "../support/tokens.ts"
 import { until } from "../support/until.ts"
+import { placesElsewhere } from "../support/work-deeds.ts"
 
 let service: Service
 let owner: RawSession
@@ -50,7 +51,7 @@ const flags = {
 }
 
 beforeAll(async () => {
-  service = await Service.start({ flags, env: { PATH: scriptedAgentPath } })
+  service = await Service.start({ flags, env: { PATH: scriptedAgentPath, ...placesElsewhere } })
   owner = await RawSession.open(await service.url(), bearing(await tokenOf(["admin"])))
 })
 
