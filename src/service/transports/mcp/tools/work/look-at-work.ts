@@ -84,7 +84,7 @@ async function toldBy(scope: McpScope, record: ExecutionRecord): Promise<Result<
   if (told.success) return ok({ record, told: told.data })
   const errors = await newestOutput(scope, record, { ...wanted, mostBytes: 2000, stream: "stderr" })
   if (!errors.ok) return errors
-  const why = errors.value.text.trim()
+  const why = errors.value.text.trim().replace(/^cc-executor: /, "")
   const message = why === "" ? `Nothing was said of it: see \`output\` of ${record.id}.` : why
   return fail(failure("INVALID_PARAMS", message))
 }
