@@ -117,8 +117,8 @@ async function statusFor(
   const { record, told } = looked.value
   if (record.withinTrial !== undefined) {
     const message =
-      `You are part of trial ${record.withinTrial}: what a trial starts has not the scope ` +
-      "`attest`, and must not run works. Do your task; its check decides."
+      `You are part of trial ${record.withinTrial}, or nobody can tell that you are not: what a ` +
+      "trial starts has not the scope `attest`, and must not run works. Its checks decide."
     return fail(failure("FORBIDDEN", message, { scope: "attest", trial: record.withinTrial }))
   }
   return told === null ? notYet(record, path) : ok(told.status)
