@@ -55,7 +55,10 @@ describe("an assistant that works through a task list", () => {
       problems: [],
     })
     expect(sound).toMatchObject({ verified: true, edited: [], work: { tasks_done: 1 } })
-    expect(ticked.structuredContent).toMatchObject({ tasks_done: 1, problems: [expect.stringContaining("T02")] })
+    expect(ticked.structuredContent).toMatchObject({
+      tasks_done: 1,
+      problems: [expect.stringContaining("T02")],
+    })
     expect(ticked.content[0]?.text).toContain("do not report such ticks")
     expect(refuted.structuredContent).toMatchObject({ verified: false })
     expect(refuted.content[0]?.text).toStartWith("NOT VERIFIED")

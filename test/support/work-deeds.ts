@@ -30,6 +30,6 @@ async function stage(_owner: unknown, word: string): Promise<Target> {
 }
 
 export const workDeeds = {
-  runs: { stage, isDone: deeds.starts.isDone },
+  runs: { ...deeds.starts, stage },
   shows: { stage, isDone: null },
 } satisfies Record<string, Deed>

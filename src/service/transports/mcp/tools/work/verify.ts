@@ -2,7 +2,15 @@ import { z } from "zod"
 import { exampleExecution } from "../../execution-summary.ts"
 import { reply, tool } from "../tool.ts"
 import { absolutePath, lookAtWork, workPath } from "./look-at-work.ts"
-import { exampleWork, type ToldVerdict, viewOfWork, WorkView, workText } from "./work-view.ts"
+import {
+  cut,
+  exampleWork,
+  mostListed,
+  type ToldVerdict,
+  viewOfWork,
+  WorkView,
+  workText,
+} from "./work-view.ts"
 
 const Output = z.object({
   execution_id: z.string().describe("of the command that looked"),
@@ -78,15 +86,11 @@ export const workVerifyTool = tool({
       const text = `Execution ${record.id} is still verifying: \`wait\` for it, then call again`
       return reply(`${text}${rerun ? ", without `rerun`" : ""}.`, { ...early, work: null })
     }
-    const { damages, unattested, broken, notices: not_checked, differences } = told
-    const edited = differences.map(({ line, stands, shouldBe: should_be }) => {
-      return { line, stands, should_be }
-    })
     const work = viewOfWork(told.status)
-    const found = { damages, edited, unattested, not_checked, broken }
+    const found = foundBy(told)
     const { id: execution_id } = record
     const verdict = { execution_id, ended: true, verified: told.verified, ...found, work }
-    return reply(verdictText(told), verdict, [...findings(told), workText(work)].join("\n"))
+    return reply(verdictText(told), verdict, [...findings(found), workText(work)].join("\n"))
   },
 })
 
@@ -97,10 +101,25 @@ function verdictText({ verified }: ToldVerdict): string {
         "writes what the ledger shows; `work_run` does what is open."
 }
 
-function findings({ damages, differences, unattested, notices, broken }: ToldVerdict): string[] {
+type Found = Pick<Output, "damages" | "edited" | "unattested" | "not_checked" | "broken">
+
+function foundBy({ damages, differences, unattested, notices, broken }: ToldVerdict): Found {
+  const first = <One>(all: readonly One[]) => all.slice(0, mostListed)
+  return {
+    damages: first(damages).map(cut),
+    edited: first(differences).map(({ line, stands, shouldBe }) => {
+      return { line, stands: cut(stands), should_be: cut(shouldBe) }
+    }),
+    unattested: first(unattested),
+    not_checked: first(notices).map(cut),
+    broken: first(broken).map(({ task, reasons }) => ({ task, reasons: reasons.map(cut) })),
+  }
+}
+
+function findings({ damages, edited, unattested, not_checked: notices, broken }: Found): string[] {
   return [
     ...damages.map((damage) => `damaged: ${damage}`),
-    ...differences.map(({ line, stands, shouldBe }) => {
+    ...edited.map(({ line, stands, should_be: shouldBe }) => {
       return `edited: line ${line} says ${JSON.stringify(stands)}, not ${JSON.stringify(shouldBe)}`
     }),
     ...unattested.map(({ id, line }) => `line ${line}: ${id} is ticked, nothing attests that`),

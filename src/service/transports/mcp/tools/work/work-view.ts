@@ -111,7 +111,8 @@ export const WorkView = z.object({
 export type WorkView = z.infer<typeof WorkView>
 
 const mostTasks = 100
-const mostListed = 20
+/** Of what is wrong: whoever has more than this to put right begins with these. */
+export const mostListed = 20
 const mostCharacters = 500
 
 export function viewOfWork(told: ToldStatus): WorkView {
@@ -127,7 +128,8 @@ export function viewOfWork(told: ToldStatus): WorkView {
     tasks_open: isList ? all.filter(isOpen).length : null,
     tasks: shown.map(({ id, title, state, why, checks, trial }) => {
       const done = isDone({ state })
-      return { id, title, state, done, why: cut(why), checks: checks.map(cut), trial }
+      const words = { title: cut(title), why: cut(why), checks: checks.map(cut) }
+      return { id, ...words, state, done, trial }
     }),
     omitted_tasks: all.length - shown.length,
     under_way: open.map(({ sequence, item }) => ({ trial: sequence, task: item })),
@@ -136,7 +138,7 @@ export function viewOfWork(told: ToldStatus): WorkView {
   }
 }
 
-export function isDone({ state }: Pick<ToldTask, "state">): boolean {
+function isDone({ state }: Pick<ToldTask, "state">): boolean {
   return state === "verified" || state === "accepted"
 }
 
@@ -144,7 +146,7 @@ export function isOpen(task: Pick<ToldTask, "state">): boolean {
   return !isDone(task)
 }
 
-function cut(text: string): string {
+export function cut(text: string): string {
   return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`
 }
 
