@@ -26,6 +26,7 @@ export function terminalSvg(lines: string[], columns: number): string {
   const dots = ["#ff5f57", "#febc2e", "#28c840"].map(
     (colour, index) => `<circle cx="${20 + index * 18}" cy="16" r="6" fill="${colour}"/>`,
   )
+  const colours = new Colours()
   const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" xml:space="preserve">`,
@@ -34,7 +35,7 @@ export function terminalSvg(lines: string[], columns: number): string {
     dots.join(""),
     ...lines.map((line, index) => {
       const y = barHeight + margin + (index + 0.7) * lineHeight
-      return `<text class="line" x="${margin}" y="${y.toFixed(1)}">${colouredLine(line)}</text>`
+      return `<text class="line" x="${margin}" y="${y.toFixed(1)}">${colours.line(line)}</text>`
     }),
     "</svg>\n",
   ].join("\n")
@@ -52,17 +53,32 @@ export function withoutColours(line: string): string {
 
 const escapes = new RegExp(String.raw`\u001b\[([\d;]*)m`, "g")
 
-function colouredLine(line: string): string {
-  const pieces = line.split(escapes)
-  const spans = pieces.map((text, index) => {
-    if (index % 2 === 1 || text === "") return ""
-    const codes = index === 0 ? [] : (pieces[index - 1] ?? "").split(";")
-    const classes = codes.flatMap((code) => colourOf[code] ?? [])
-    return classes.length === 0
-      ? escaped(text)
-      : `<tspan class="${classes.join(" ")}">${escaped(text)}</tspan>`
-  })
-  return spans.join("")
+/** Colours as they stand: they go on until something else is asked for, in the next line, too. */
+class Colours {
+  #shown: string[] = []
+
+  line(text: string): string {
+    const pieces = text.split(escapes)
+    const spans = pieces.map((piece, index) => {
+      if (index % 2 === 1) for (const code of piece.split(";")) this.#take(code)
+      if (index % 2 === 1 || piece === "") return ""
+      return this.#shown.length === 0
+        ? escaped(piece)
+        : `<tspan class="${this.#shown.join(" ")}">${escaped(piece)}</tspan>`
+    })
+    return spans.join("")
+  }
+
+  #take(code: string): void {
+    const name = colourOf[code]
+    const isStyle = code === "1" || code === "2"
+    if (code === "" || code === "0") this.#shown = []
+    else if (isStyle) this.#shown = [...this.#shown, name ?? ""]
+    else if (/^3\d$/.test(code)) {
+      const styles = this.#shown.filter((one) => one === "bold" || one === "dim")
+      this.#shown = name === undefined ? styles : [...styles, name]
+    }
+  }
 }
 
 function escaped(text: string): string {

@@ -38,6 +38,7 @@ export const notifications = {
     session_id: z.string(),
     version: z.string(),
     capabilities: z.array(z.string()),
+    principal: z.string().optional().describe("by which the client is known"),
     policy: PolicyKind.optional().describe(
       "with an allow-list, requests are checked more strictly",
     ),

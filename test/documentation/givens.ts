@@ -14,6 +14,7 @@ const preparations = {
   },
   checkout: (machine) => succeed(machine, `cd ${quoted(root)}`),
   makefile: (machine) => succeed(machine, `cp ${fixture("Makefile")} .`),
+  repository: (machine) => succeed(machine, `bash ${fixture("repository.sh")}`),
   certificates: (machine) => succeed(machine, `bash ${fixture("certificates.sh")}`),
   release: (machine) => succeed(machine, `bash ${fixture("release.sh")}`),
   claude: async (machine) => {

@@ -73,7 +73,7 @@ describe("a session on a terminal", () => {
 
       const [id = ""] = await sessions(stage)
       await using again = terminalOf(stage, [executable, "agent", "attach", id.slice(0, 8)])
-      await again.untilShows(/> run seq 100[^]*q1 allowed by local[^]*I was told: lines/)
+      await again.untilShows(/(?<!local)> run seq 100[^]*q1 allowed\r\n[^]*I was told: lines/)
       again.type("bye\r")
       await again.untilShows(/I was told: bye\./)
       await stage.client.call("agent.end", { execution_id: id })

@@ -167,7 +167,9 @@ describe("a terminal that is only watched", () => {
 
 describe("--detach-keys", () => {
   test("leave by the keys that were chosen, and by no others", async () => {
-    await using terminal = onTerminal("run", "-t", "--detach-keys", "ctrl-x,q", "--", "cat", "-v")
+    const command = ["sh", "-c", "echo ready; exec cat -v"]
+    await using terminal = onTerminal("run", "-t", "--detach-keys", "ctrl-x,q", "--", ...command)
+    await terminal.untilShows(/ready\r\n/) // before that, what is typed is echoed here, too
     terminal.type("go\r")
     await terminal.untilShows(/go\r\ngo\r\n/)
 

@@ -31,13 +31,13 @@ const reasons: Record<FaultKind, RegExp> = {
   exit: /: It ended at once, with exit code 9\.$/m,
   crash: /: It was ended by SIG[A-Z]+\.$/m, // Bun catches SIGSEGV, and ends itself by another
   abort: /: It was ended by SIGABRT\.$/m,
-  busy: /: It was not ready within 4 s\.$/m,
-  sleep: /: It was not ready within 4 s\.$/m,
-  stop: /: It was not ready within 4 s\.$/m,
+  busy: /: It was not ready within 8 s\.$/m,
+  sleep: /: It was not ready within 8 s\.$/m,
+  stop: /: It was not ready within 8 s\.$/m,
   thread: /: It was ended by SIGABRT\.$/m,
   children: /: It ended at once, with exit code 9\.$/m,
   throw: /: (?:Error: broken on purpose|It ended at once, with exit code 70\.)$/m,
-  idle: /: It was not ready within 4 s\.$/m,
+  idle: /: It was not ready within 8 s\.$/m,
 }
 
 const hangs: ReadonlySet<FaultKind> = new Set(["busy", "sleep", "stop", "idle"])
@@ -48,7 +48,8 @@ type Fault = { point: FaultPoint; kind: FaultKind }
 const someFaults: Fault[] = [
   { point: "received", kind: "thread" },
   { point: "read", kind: "children" },
-  { point: "gateway", kind: "sleep" },
+  { point: "opened", kind: "sleep" },
+  { point: "gateway", kind: "abort" },
   { point: "commit", kind: "throw" },
 ]
 
@@ -78,7 +79,7 @@ async function expectPutAway(containment: ContainmentMode, tried: readonly Fault
       client,
       shell(`while [ ! -e '${faulty.failed}' ]; do sleep 0.02; done; echo c; exit 5`),
     )
-    const limit = hangs.has(kind) ? "4s" : "60s" // enough to come to where it fails
+    const limit = hangs.has(kind) ? "8s" : "60s" // enough to come to where it fails
     const { exitCode, stderr } = await runUpgrade(service, faulty.path, "--timeout", limit)
 
     expect(`${point} ${kind}: ${stderr}`).toMatch(reasons[kind])

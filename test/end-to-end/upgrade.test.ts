@@ -45,7 +45,7 @@ describe("an upgrade during a flood with three clients", () => {
   })
 
   const programs = () => [next.path, executable, next.path, executable, next.path]
-  const times = byScale({ short: 3, full: 5, long: 5 })
+  const times = byScale({ short: 2, full: 5, long: 5 })
 
   test("several times in a row leaves nothing behind: no descriptor, zombie or end", async () => {
     await using service = await Service.start()

@@ -1,5 +1,5 @@
 import { chmodSync } from "node:fs"
-import { basename, dirname } from "node:path"
+import { basename } from "node:path"
 import { endService, type Finished, type OwnersHome } from "./owners-home.ts"
 import { filesOf, owner, plant, RootsOwn, secret, stranger } from "./planted-state.ts"
 
@@ -48,17 +48,15 @@ export function faultsOf({ exitCode, stdout, stderr, isLate }: Finished): string
 }
 
 /** Where the words are about what the file says, and not about the file. */
-const otherWords: Readonly<Record<string, RegExp>> = {
-  "schema.json": /has version/,
-  "00000000.seg": /The transcript is damaged/,
-}
-const transcriptWords = /the transcript is gone|is no longer kept|segment 0 is missing/
+const otherWords: readonly { of: RegExp; words: RegExp }[] = [
+  { of: /schema\.json$/, words: /has version/ },
+  { of: /^transcripts\//, words: /transcript +broken at|transcript is damaged|is no longer kept/ },
+]
 
 /** Whether words tell whoever reads them which file is meant. */
 export function isNamed(name: string, said: string): boolean {
-  const entry = basename(name)
-  const others = dirname(name) === "transcripts" ? transcriptWords : otherWords[entry]
-  return said.includes(entry) || others?.test(said) === true
+  const areOthers = otherWords.some(({ of, words }) => of.test(name) && words.test(said))
+  return areOthers || said.includes(basename(name))
 }
 
 type Sound = { exitCode: number; words: string }

@@ -2,23 +2,26 @@ import { shortId } from "../../execution/id.ts"
 import { countText } from "../../lib/count-text.ts"
 import { onOneLine } from "../../lib/harmless-text.ts"
 import type { Changes } from "../../protocol/worktree.ts"
+import { nextCommand } from "../connect/next-command.ts"
+import type { Context } from "../context.ts"
+
+type World = Pick<Context, "serviceOptions">
 
 /** `2 commits, 3 files, +10 −2, 1 new file not committed`, in one line. */
-function changesSummary(changes: Changes): string {
-  const { exists, commits, files, added, removed, uncommitted, untracked } = changes
+export function changesSummary(changes: Changes): string {
+  const { exists, commits, files, added, removed, uncommitted } = changes
   if (!exists) return "its worktree is gone"
   if (commits + files + uncommitted === 0) return "no changes"
   const parts = [
     ...(commits > 0 ? [countText(commits, "commit")] : []),
     ...(files > 0 ? [`${countText(files, "file")} +${added} −${removed}`] : []),
     ...(uncommitted > 0 ? [`${uncommitted} not committed`] : []),
-    ...(untracked > 0 ? [`${untracked} of them new`] : []),
   ]
   return parts.join(", ")
 }
 
 /** All of it, for a person. */
-export function changesText(id: string, changes: Changes): string {
+export function changesText(context: World, id: string, changes: Changes): string {
   const { worktree, exists, subjects, commits, changed, files, ignored } = changes
   const { path, branch, base, onto, commit } = worktree
   const facts = [
@@ -42,27 +45,28 @@ export function changesText(id: string, changes: Changes): string {
     ...(rows.length > 0 ? ["", "Files:"] : []),
     ...rows,
     ...more(files - changed.length),
-    ...(hasWork(changes) ? ["", whatToDo(id, changes)] : []),
+    ...(hasWork(changes) ? ["", whatToDo(context, id, changes)] : []),
   ].join("\n")
 }
 
 /** What is in a worktree when its session has ended, and what can be done about it. */
-export function endOfWorktree(id: string, changes: Changes): string {
+export function endOfWorktree(context: World, id: string, changes: Changes): string {
   const { worktree } = changes
   const told = `In worktree ${onOneLine(worktree.name)}: ${changesSummary(changes)}.`
-  return `${told} ${whatToDo(id, changes)}`
+  return `${told} ${whatToDo(context, id, changes)}`
 }
 
-function whatToDo(id: string, { worktree, ...changes }: Changes): string {
+function whatToDo(context: World, id: string, { worktree, ...changes }: Changes): string {
   const short = shortId(id)
-  const drop = `cc-executor agent drop ${short}`
+  const drop = nextCommand(context, "agent drop", short)
   if (!hasWork(changes)) return `Remove it: ${drop}`
   const into = onOneLine(worktree.onto ?? worktree.base)
-  const see = `See it: cc-executor agent changes ${short}`
-  return `${see}; take it into ${into}: cc-executor agent take ${short}; drop it: ${drop}`
+  const see = nextCommand(context, "agent changes", short)
+  const take = nextCommand(context, "agent take", short)
+  return `See it: ${see}; take it into ${into}: ${take}; drop it: ${drop}`
 }
 
-function hasWork({
+export function hasWork({
   commits,
   files,
   uncommitted,

@@ -1,6 +1,7 @@
 import type { AgentSession } from "../../client/agent-session.ts"
 import type { Client } from "../../client/connect.ts"
 import { shortId } from "../../execution/id.ts"
+import { aborted } from "../../lib/delay.ts"
 import type { SessionEvent } from "../../protocol/agent-event.ts"
 import { nextCommand } from "../connect/next-command.ts"
 import type { Context } from "../context.ts"
@@ -31,7 +32,7 @@ export async function followSession(
     const exitCode = await tell(context, id, notice.event, isJson)
     if (exitCode === null) continue
     await session.end()
-    await tellChanges(context, session)
+    await tellChanges(context, session, told.signal)
     return exitCode
   }
   if (told.signal.aborted) {
@@ -54,12 +55,15 @@ export async function followSession(
 
 /** What came of it, where it had a worktree to itself. */
 async function tellChanges(
-  { stderr }: Pick<Context, "stderr">,
+  context: Pick<Context, "stderr" | "serviceOptions">,
   session: AgentSession,
+  signal: AbortSignal,
 ): Promise<void> {
   const { worktree } = await session.status()
   if (worktree === undefined) return
-  await stderr.write(`${endOfWorktree(session.id, await session.changes())}\n`)
+  // Before its end nobody can take it.
+  await Promise.race([session.execution.ended, aborted(signal)])
+  await context.stderr.write(`${endOfWorktree(context, session.id, await session.changes())}\n`)
 }
 
 /** Answers the exit code when the turn has ended. */

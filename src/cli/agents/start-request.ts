@@ -20,6 +20,12 @@ export const claudeOptions = {
   worktree: option("NAME", "in a git worktree of its own, on the branch cc-executor/NAME", {
     short: "w",
   }),
+  each: option(
+    "FILE",
+    "a session for each line of a file, each in a worktree; - is standard input",
+  ),
+  jobs: option("N", "with --each: how many at a time (default: 4)", { short: "j" }),
+  again: flag("with --each: start lines anew that an earlier command has started"),
   model: option("MODEL", "which model to use", { short: "m" }),
   "permission-mode": option("MODE", "what it may do without asking", {
     choices: PermissionMode.options,

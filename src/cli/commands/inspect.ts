@@ -39,12 +39,13 @@ export const inspectCommand = command({
 })
 
 function factsOf(context: Context, view: ExecutionView): [name: string, text: string | null][] {
-  const { bytes, lines, limits, limits_held_by: held, budget, terminal, hashes } = view
+  const { bytes, lines, limits, limits_held_by: held, budget, terminal, hashes, trial } = view
   const { name: _name, ...otherLabels } = view.labels
   return [
     ["Id", view.execution_id],
     ["Name", onOneLine(nameOf(view.labels) ?? "")],
-    ["Command", commandText(view)],
+    ["Command", commandText({ command: view.command, argv: view.argv })],
+    ["Trial", trial === undefined ? null : `${trial.id}, step ${trial.step} (${trial.role})`],
     ["Directory", view.cwd],
     ["State", view.blocked ? `${view.state}, blocked: nobody takes its output` : view.state],
     ["Ended", endText(view)],

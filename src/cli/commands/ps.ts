@@ -11,6 +11,7 @@ import type { Context } from "../context.ts"
 import { executionTable } from "../executions/execution-table.ts"
 import { type ListFilter, listExecutions } from "../executions/list-executions.ts"
 import { watchAsLines, watchAsTable } from "../executions/watch-executions.ts"
+import { changesOf } from "../executions/worktree-changes.ts"
 import { UsageFailure } from "../failure.ts"
 import { isLively } from "../terminal/colours.ts"
 import { detachSequence } from "../terminal/detach-keys.ts"
@@ -27,6 +28,7 @@ const options = {
     choices: StateKind.options,
   }),
   label: repeatable("NAME=VALUE", "only those with this label", { short: "l" }),
+  changes: flag("show what has changed in the worktrees of sessions, and their turns"),
   limit: option("N", "at most the newest N", { short: "n" }),
   quiet: flag("only print ids", { short: "q" }),
   json: flag("one JSON document; with --watch, one per line"),
@@ -48,6 +50,7 @@ label, state or command; a adds those that have ended; q quits. \`cc-executor to
   options,
   examples: {
     "what is running now": "cc-executor ps",
+    "what have the sessions of a file done": "cc-executor ps -a --changes --label each=todo",
     "look around, attach and cancel": "cc-executor ps -i",
     "the last ten, ended or not": "cc-executor ps -a -n 10",
     "follow all changes as JSON lines": "cc-executor ps --watch --json",
@@ -72,7 +75,9 @@ label, state or command; a adds those that have ended; q quits. \`cc-executor to
       return await interactiveList(context, client, filter, attachTo(values))
     }
     if (values.watch === true) return await watch(context, values, client, filter)
-    await context.stdout.write(shown(context, values, await listExecutions(client, filter)))
+    const views = await listExecutions(client, filter)
+    const changes = values.changes === true ? await changesOf(client, views) : null
+    await context.stdout.write(shown(context, values, views, changes))
     return 0
   },
 })
@@ -115,10 +120,15 @@ function filterOf(values: PsValues): ListFilter {
   }
 }
 
-function shown(context: Context, values: PsValues, views: readonly ExecutionView[]): Text {
+function shown(
+  context: Context,
+  values: PsValues,
+  views: readonly ExecutionView[],
+  changes: ReadonlyMap<string, string> | null = null,
+): Text {
   if (values.json === true) return `${JSON.stringify({ executions: views }, null, 2)}\n`
   if (values.quiet === true) return asLines(views.map((view) => onOneLine(view.execution_id)))
-  return asLines(executionTable(context, views))
+  return asLines(executionTable(context, views, changes))
 }
 
 function watch(

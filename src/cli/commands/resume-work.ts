@@ -22,7 +22,12 @@ what was last done, what is open, and which command goes on. Nothing is run, and
       values.json === true
         ? [JSON.stringify(found)]
         : [
-            ...found.works.slice(0, mostWorks).flatMap((work) => workLines(directory, work)),
+            ...found.works
+              .slice(0, mostWorks)
+              .flatMap((work, index) => [
+                ...(index === 0 ? [] : [""]),
+                ...workLines(directory, work),
+              ]),
             ...moreLine(found.works.length),
             ...found.unreadable,
           ]
@@ -47,7 +52,7 @@ function workLines(directory: string, status: WorkStatus): string[] {
   })
   const own = status.kind === "tasks" ? taskLines(status, file) : promptLines(status, file)
   const problems = status.problems.slice(0, mostOpen).map((problem) => `  not right: ${problem}`)
-  return [`${file} (${last})`, ...under, ...own, ...problems, ""]
+  return [`${file} (${last})`, ...under, ...own, ...problems]
 }
 
 function taskLines({ tasks = [] }: WorkStatus, file: string): string[] {

@@ -15,6 +15,8 @@ const columns = ["ID", "STATE", { right: "AGE" }, { right: "TIME" }, "EXIT", { r
 export function executionTable(
   context: Pick<Context, "stdout" | "env" | "now">,
   views: readonly ExecutionView[],
+  /** By id, what has changed in the worktrees of sessions; null where nobody has asked. */
+  changes: ReadonlyMap<string, string> | null = null,
 ): Text[] {
   const colours = coloursFor(context.stdout, context.env)
   const now = context.now()
@@ -24,11 +26,13 @@ export function executionTable(
   const rows = views.map((view) => [
     ...cellsOf(view, now, colours),
     ...(hasAgents ? [{ text: costText(view) }] : []),
+    ...(changes === null ? [] : comparedCells(view, changes)),
     ...(hasNames ? [{ text: onOneLine(nameOf(view.labels) ?? "") }] : []),
     { text: commandText(view) },
   ])
   const cost = hasAgents ? [{ right: "COST" }] : []
-  const all = [...columns, ...cost, ...(hasNames ? ["NAME"] : []), "COMMAND"]
+  const compared = changes === null ? [] : [{ right: "TURNS" }, "CHANGES"]
+  const all = [...columns, ...cost, ...compared, ...(hasNames ? ["NAME"] : []), "COMMAND"]
   return renderTable(all, rows, context.stdout.width())
 }
 
@@ -45,7 +49,7 @@ function cellsOf(view: ExecutionView, now: Date, colours: Colours): Cell[] {
 }
 
 /** Of an agent's session that runs, what it does. */
-function stateText({ state, blocked, agent }: ExecutionView): string {
+export function stateText({ state, blocked, agent }: ExecutionView): string {
   if (blocked) return "blocked"
   if (!agent || state !== "running") return state
   const { open_questions, activity } = agent
@@ -60,6 +64,11 @@ function endText(view: ExecutionView): string {
 
 function costText({ agent }: ExecutionView): string {
   return agent ? `$${agent.cost_usd.toFixed(2)}` : ""
+}
+
+function comparedCells(view: ExecutionView, changes: ReadonlyMap<string, string>): Cell[] {
+  const turns = view.agent ? String(view.agent.turns.ended) : ""
+  return [{ text: turns }, { text: changes.get(view.execution_id) ?? "" }]
 }
 
 function statePaint({ state }: ExecutionView, colours: Colours): Paint {

@@ -1,11 +1,20 @@
 import { shortId } from "../../execution/id.ts"
+import { checkIn } from "../../execution/trial/check-wrapper.ts"
 import { onOneLine } from "../../lib/harmless-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import type { Completed } from "../../protocol/notifications.ts"
 
-/** The command as a person would type it, on one line. */
-export function commandText(view: Pick<ExecutionView, "command" | "argv">): string {
-  return onOneLine(view.command ?? view.argv.map(quoted).join(" "))
+/**
+ * The command as a person would type it, on one line; of a step of a trial its role and its check,
+ * without what the service has wrapped around it.
+ */
+export function commandText({
+  command,
+  argv,
+  trial,
+}: Pick<ExecutionView, "command" | "argv" | "trial">): string {
+  const words = command ?? argv.map(quoted).join(" ")
+  return onOneLine(trial === undefined ? words : `${trial.role}: ${checkIn(argv) ?? words}`)
 }
 
 /** A word that a POSIX shell takes as it is. */

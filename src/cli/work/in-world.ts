@@ -25,11 +25,12 @@ export async function inWorld<Value>(
   if (address.kind !== "local" || !address.isOwn) {
     throw new CommandFailure("Works are run by your own local service: leave out the other one.")
   }
-  const { receiptKey } = address.paths
+  const { receiptKey, directory: stateDirectory } = address.paths
   const world: World = {
     client: reached.client,
     environment: callersEnvironment(context.env),
     places: placesRoot(context),
+    stateDirectory,
     publicKeys() {
       const own = ownPublicKey(receiptKey)
       return own === null ? trusted : [own, ...trusted]

@@ -20,6 +20,14 @@ export function checkArgv(run: string): string[] {
   return ["bash", "-c", script, "cc-executor-check", run]
 }
 
+/** What `checkArgv` was made of; null for any other words. */
+export function checkIn(argv: readonly string[]): string | null {
+  const run = argv.at(-1) ?? ""
+  const words = checkArgv(run)
+  const isCheck = argv.length === words.length && words.every((word, at) => word === argv[at])
+  return isCheck ? run : null
+}
+
 /** So much of the end of a transcript is looked at; a check's leftovers may write after its end. */
 export const judgedTailBytes = 64 * 1024
 

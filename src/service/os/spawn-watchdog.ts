@@ -9,18 +9,16 @@ const watchdogArgument = "__upgrade-watchdog"
 /** What it says, on a line, when it watches. */
 export const watchingWord = "watching"
 
-const startMs = 10_000
-
 /**
  * Starts this program once more, to watch this process when it becomes another program; or says
  * why it cannot be watched. It ends by itself when there is nothing more to watch.
  */
 export async function spawnWatchdog(
   options: { self: readonly string[]; env: Record<string, string | undefined> },
-  reaper: Reaper,
-  limitMs: number,
+  reaper: Pick<Reaper, "isMine">,
+  limits: { startMs: number; takeOverMs: number },
 ): Promise<Result<null, string>> {
-  const command = [watchdogArgument, String(process.pid), String(limitMs)]
+  const command = [watchdogArgument, String(process.pid), String(limits.takeOverMs)]
   try {
     // Of this very session, by which the next program knows that it belongs to no execution.
     const child = Bun.spawn([...thisProgram(options.self), ...command], {
@@ -31,11 +29,17 @@ export async function spawnWatchdog(
     })
     reaper.isMine(child.pid, child.exited)
     allowTracingBy(child.pid)
-    const tooLate = setTimeout(() => child.kill("SIGKILL"), startMs)
+    let isLate = false
+    const tooLate = setTimeout(() => {
+      isLate = true
+      child.kill("SIGKILL")
+    }, limits.startMs)
     await child.stdin.end()
     const said = await firstLine(child.stdout)
     clearTimeout(tooLate)
-    return said === watchingWord ? ok(null) : fail(said === "" ? "It did not start" : said)
+    if (said === watchingWord) return ok(null)
+    if (isLate) return fail(`It did not start within ${limits.startMs / 1000} s`)
+    return fail(said === "" ? "It ended before it watched" : said)
   } catch (error) {
     return fail(messageOf(error))
   }

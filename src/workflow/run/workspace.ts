@@ -23,13 +23,13 @@ export function clearAway({ places, environment }: World): Promise<void> {
 
 /** The repository that the work is in; without one, the work's own directory. */
 export async function openWorkspace(world: World, { path }: ReadWork): Promise<Workspace> {
-  const { places, environment } = world
+  const { places, stateDirectory, environment } = world
   const repository = findRepository(dirname(path))
   const folder = await openRunnerFolder(places, repository, environment)
   const ground =
     repository === null
-      ? plainGround(dirname(path), folder)
-      : gitGround(repository, folder, environment)
+      ? plainGround(dirname(path), folder, [places, stateDirectory])
+      : gitGround(repository, folder, environment, [places, stateDirectory])
   return { ground, folder, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
 }
 

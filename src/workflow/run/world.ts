@@ -12,6 +12,8 @@ export type World = {
   publicKeys(): readonly string[]
   /** Where places for trials are made: see `placesRoot`. */
   readonly places: string
+  /** The service's directory: like the places, it is never part of what is copied. */
+  readonly stateDirectory: string
   /** The trial that whoever asks is part of, as the environment says; null for none. */
   readonly within: string | null
   now(): Date

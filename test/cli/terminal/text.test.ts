@@ -12,6 +12,7 @@ import {
   sizeText,
   timeOption,
 } from "../../../src/cli/time.ts"
+import { checkArgv } from "../../../src/execution/trial/check-wrapper.ts"
 import { fakeOutput } from "../fake-context.ts"
 
 describe("a table", () => {
@@ -82,6 +83,14 @@ describe("text of others", () => {
       "sh -c 'it'\\''s 1; x'",
     )
     expect(commandText({ command: "a | b", argv: ["/bin/sh", "-c", "a | b"] })).toBe("a | b")
+  })
+
+  test("of a step of a trial is its role, and its check without the wrapper", () => {
+    const check = { command: null, argv: checkArgv("make test\n") }
+    expect(commandText(check)).toContain("MARKER")
+    const trial = { id: "a".repeat(26), step: "red-1", role: "red" } as const
+    expect(commandText({ ...check, trial })).toBe("red: make test\\n")
+    expect(commandText({ command: null, argv: ["make"], trial })).toBe("red: make")
   })
 })
 

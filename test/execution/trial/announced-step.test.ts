@@ -6,7 +6,7 @@ import {
 } from "../../../src/execution/trial/announced-step.ts"
 import { TrialDefinition } from "../../../src/execution/trial/announcement.ts"
 
-const cwd = "/somewhere"
+const cwd = "/project"
 const prompt = "a".repeat(64)
 const { steps } = TrialDefinition.parse({
   tree: "f".repeat(40),

@@ -13,10 +13,11 @@ export class GuestService {
     this.#prepared = prepared
   }
 
-  /** The unit for the machine, as root uses it. */
+  /** The unit for the machine, as its own user: root waits a second at most for who is not root. */
   static ofMachine(machine: Machine): GuestService {
     const surroundings = "cd / && export CC_EXECUTOR_STATE_DIR=/var/lib/cc-executor"
-    return new GuestService(machine, (command) => `${surroundings}\n${command}`)
+    const asOwner = 'cc-executor() { runuser -u cc-executor -- cc-executor "$@"; }'
+    return new GuestService(machine, (command) => `${surroundings}\n${asOwner}\n${command}`)
   }
 
   /** The unit of a user, in a session of theirs. */

@@ -13,7 +13,10 @@ import { OpenQuestions } from "./open-questions.ts"
 type Said<Name extends SessionEvent["event"]> = Extract<SessionEvent, { event: Name }>
 
 /** Which turns and answers came from here: those of others are shown with their names. */
-export type Own = { isTurn(turnId: string): boolean; isAnswer(questionId: string): boolean }
+export type Own = {
+  isTurn(turnId: string, by: string): boolean
+  isAnswer(questionId: string, by: string): boolean
+}
 
 const nobodysOwn: Own = { isTurn: () => false, isAnswer: () => false }
 /** Of what somebody said: a whole file may have been pasted. */
@@ -137,7 +140,7 @@ export class Conversation {
 
   #turn({ turn_id, by, text, content }: Said<"turn">): Line[] {
     const said = text ?? countText(content?.length ?? 0, "piece") + " of content"
-    const prefix = this.#own.isTurn(turn_id) ? "> " : `${by}> `
+    const prefix = this.#own.isTurn(turn_id, by) ? "> " : `${by}> `
     this.#messages.begin("turn")
     return [blankLine, ...foldedLines(said, mostTurnLines, { prefix, colour: "bold" })]
   }
@@ -149,7 +152,7 @@ export class Conversation {
       this.#messages.hasSeen(question.tool, question.input)
     }
     if (behavior === "deny" && message !== undefined) this.#messages.hasDenied(message)
-    const who = this.#own.isAnswer(question_id) ? "" : ` by ${by}`
+    const who = this.#own.isAnswer(question_id, by) ? "" : ` by ${by}`
     const changed = updated_input === undefined ? "" : `, with ${changedText(updated_input)}`
     const always = remember === true ? ", always" : ""
     const why = behavior === "deny" && message !== undefined ? `: ${message}` : ""

@@ -25,6 +25,7 @@ export async function viewStarted(
     log,
     isCut: false,
     ownTurns,
+    principal: null,
     hasWorktree: started.worktree !== undefined,
   })
 }
@@ -50,6 +51,7 @@ export async function viewAttached(
   const isCut = end > pastBytes
   await using session = await client.attachAgent(execution_id, { from: next })
   const hasWorktree = view.worktree !== undefined
-  const begun = { session, past, log, isCut, ownTurns: [], hasWorktree }
+  const { principal = null } = await client.connected
+  const begun = { session, past, log, isCut, ownTurns: [], principal, hasWorktree }
   return await viewSession(context, notices, begun)
 }

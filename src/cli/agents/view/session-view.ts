@@ -36,6 +36,8 @@ export type Begun = {
   isCut: boolean
   /** Turns that were sent from here already. */
   ownTurns: readonly string[]
+  /** By which whoever looks is known; null where the service does not say. */
+  principal: string | null
   /** Whether it works in a git worktree of its own. */
   hasWorktree: boolean
 }
@@ -62,6 +64,7 @@ class SessionView {
   readonly #screen: Screen
   readonly #over = new AbortController()
   readonly #end = Promise.withResolvers<End>()
+  #isPast = true
   #state: ViewState = initialState
   #facts: SessionFacts = {}
   #asked = { questionId: "", atMs: 0 }
@@ -74,8 +77,8 @@ class SessionView {
     this.#session = begun.session
     this.#ownTurns = new Set(begun.ownTurns)
     this.#conversation = new Conversation({
-      isTurn: (turnId) => this.#ownTurns.has(turnId),
-      isAnswer: (questionId) => this.#ownAnswers.has(questionId),
+      isTurn: (turnId, by) => this.#ownTurns.has(turnId) || this.#wasMe(by),
+      isAnswer: (questionId, by) => this.#ownAnswers.has(questionId) || this.#wasMe(by),
     })
     const failed = (error: unknown) => this.#end.reject(error)
     this.#screen = new Screen(context, (...size) => this.#bottom(...size), failed)
@@ -98,6 +101,7 @@ class SessionView {
     stack.defer(() => clearInterval(ticks))
     await this.#screen.open()
     this.#screen.add(this.#pastLines())
+    this.#isPast = false
     this.#inBackground(() => this.#takeKeys())
     this.#inBackground(() => this.#follow())
     try {
@@ -115,6 +119,11 @@ class SessionView {
     if (!isCut && shown.length === lines.length) return shown
     const logs = nextCommand(this.#context, "logs", shortId(this.#session.id))
     return [line(`… what was said earlier: ${logs}`, { colour: "dim" }), ...shown]
+  }
+
+  /** Of what was before: now, whoever has the same name sits somewhere else. */
+  #wasMe(by: string): boolean {
+    return this.#isPast && by === this.#begun.principal
   }
 
   async #follow(): Promise<void> {
@@ -244,7 +253,7 @@ class SessionView {
 
   async #tellChanges(): Promise<void> {
     const told = await this.#session.changes().then(
-      (changes) => endOfWorktree(this.#session.id, changes),
+      (changes) => endOfWorktree(this.#context, this.#session.id, changes),
       (error: unknown) => describeError(error),
     )
     await this.#context.stderr.write(`${told}\n`)

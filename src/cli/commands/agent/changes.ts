@@ -16,7 +16,9 @@ compared with the branch that the worktree was made from, as that is now.`,
     await using reached = await reach(context, values, "with-journal")
     const changes = await reached.client.call("agent.changes", { execution_id })
     const text =
-      values.json === true ? JSON.stringify(changes, null, 2) : changesText(execution_id, changes)
+      values.json === true
+        ? JSON.stringify(changes, null, 2)
+        : changesText(context, execution_id, changes)
     await context.stdout.write(`${text}\n`)
     return 0
   },

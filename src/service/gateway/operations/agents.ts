@@ -27,6 +27,7 @@ import { originOf, ownedOf } from "./owned.ts"
 /** How long whoever has a session may take to leave it, before it is canceled. */
 const leaveMs = 10_000
 const lookMs = 50
+const tellMs = 5_000
 
 export type AgentPorts = {
   link: () => KeeperLink
@@ -78,7 +79,7 @@ export function agentOperations(ports: AgentPorts): AgentOperations {
       order(caller, execution_id, { order: "configure", model, permissionMode: permission_mode }),
 
     async status(caller, { execution_id }) {
-      const found = await status(caller, execution_id)
+      const found = await onceTold(() => status(caller, execution_id))
       if (!found.ok) return found
       const { id, agent, state, spec } = found.value
       const worktree = spec.agent?.worktree
@@ -101,6 +102,19 @@ export function agentOperations(ports: AgentPorts): AgentOperations {
       const interrupted = ports.openRestarts().filter(isTheirs).flatMap(interruptedSessions)
       return ok({ questions, interrupted })
     },
+  }
+}
+
+/** The host of a session that was just started tells of it a moment later. */
+async function onceTold(
+  look: () => Promise<Result<ExecutionRecord, Failure>>,
+): Promise<Result<ExecutionRecord, Failure>> {
+  for (let waitedMs = 0; ; waitedMs += lookMs) {
+    const found = await look()
+    const isSilent = found.ok && found.value.spec.agent !== undefined && !found.value.agent
+    const mayTell = isSilent && /^(?:starting|running)$/.test(found.value.state.kind)
+    if (!mayTell || waitedMs >= tellMs) return found
+    await delay(lookMs)
   }
 }
 

@@ -13,8 +13,9 @@ import type { InputQueue } from "../supervision/input-queue.ts"
 const orderMs = 30_000
 /** A host has a bound on what waits; more than this at once is somebody's mistake. */
 const mostPending = 256
-/** Who says more than this is no host any more: a tool may have got hold of it by ptrace. */
+/** Who says more than this is hardly a host: a tool may have got hold of it by ptrace. */
 const mostOdd = 10
+const oddWindowMs = 10_000
 
 type Done = Result<Record<string, never>, Failure>
 type Pending = { answer: (done: Done) => void; done: Done | null; writtenBytes: number }
@@ -46,6 +47,7 @@ export class AgentChannel {
   readonly #read: Promise<void>
   #orders = 0
   #odd = 0
+  #oddSinceMs = 0
   #held: string
   #isSkipping = false
 
@@ -114,8 +116,14 @@ export class AgentChannel {
     while (true) {
       const bytes = await this.#status.read()
       if (bytes === null) return
-      if (this.#odd < mostOdd) this.#take(decoder.decode(bytes, { stream: true }))
+      if (this.#isIgnored()) this.#isSkipping = true
+      else this.#take(decoder.decode(bytes, { stream: true }))
     }
+  }
+
+  #isIgnored(): boolean {
+    if (this.#clock.monotonicMs() - this.#oddSinceMs >= oddWindowMs) this.#odd = 0
+    return this.#odd >= mostOdd
   }
 
   #take(text: string): void {
@@ -133,9 +141,10 @@ export class AgentChannel {
   }
 
   #isOdd(why: string): void {
+    if (this.#odd === 0) this.#oddSinceMs = this.#clock.monotonicMs()
     this.#odd += 1
     this.#events.odd(why)
-    if (this.#odd === mostOdd) this.#events.odd("too much of that: it is ignored from now on")
+    if (this.#odd === mostOdd) this.#events.odd("too much of that: it is ignored for a while")
   }
 
   #hear(line: string): void {

@@ -39,6 +39,9 @@ export type UpgradableService = {
   endSignal: () => Handover["endSignal"]
 }
 
+/** However soon the next program must have taken over. */
+const leastWatchdogMs = 10_000
+
 /** What SIGUSR2 asks for, also before there is anything to upgrade. Without it, it would kill. */
 export type UpgradeSignal = { isReceived: boolean; received: () => void }
 
@@ -72,8 +75,10 @@ export function openUpgrades(service: UpgradableService, signal: UpgradeSignal):
       ),
     whyGivenUp: (request) => whyGivenUp(service, request),
     blocker: () => upgradeBlocker(service),
-    async watch(limitMs) {
-      const watched = await spawnWatchdog(options, machine.reaper, limitMs)
+    async watch(takeOverMs) {
+      // Where the next program may take its time to begin, so may this one.
+      const limits = { startMs: Math.max(leastWatchdogMs, takeOverMs), takeOverMs }
+      const watched = await spawnWatchdog(options, machine.reaper, limits)
       return watched.ok ? null : watched.failure
     },
     async closeGateway() {

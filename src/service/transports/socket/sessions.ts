@@ -154,6 +154,7 @@ export class Sessions implements Disposable {
       session_id: session.id,
       version,
       capabilities,
+      principal: given.caller.principal,
       policy: this.#operations.policy,
       ...(runAs === null ? {} : { run_as: runAs }),
     }

@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync } from "node:fs"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { answerOf, changeWorktrees, type Git, gitIn } from "./git.ts"
 import type { Change, Ground, Snapshot, WorkFiles } from "./ground.ts"
 import type { RunnerFolder } from "./runner-folder.ts"
@@ -21,6 +21,7 @@ export function gitGround(
   directory: string,
   folder: RunnerFolder,
   environment: Readonly<Record<string, string | undefined>>,
+  without: readonly string[] = [],
 ): GitGround {
   const git = gitIn(directory, environment)
   const at = async (commit: string): Promise<GitSnapshot> => {
@@ -49,7 +50,7 @@ export function gitGround(
     kind: "git",
     git,
     at,
-    snapshot: async (work) => at(await commitSnapshot(git, work, folder.fresh("index"))),
+    snapshot: async (work) => at(await commitSnapshot(git, work, folder.fresh("index"), without)),
   }
 }
 
@@ -57,14 +58,19 @@ export function gitGround(
  * The directory as it stands: what is committed, changed, or new and not ignored. Nothing of the
  * user's index, branch or stash is touched.
  */
-async function commitSnapshot(git: Git, work: WorkFiles, index: string): Promise<string> {
+async function commitSnapshot(
+  git: Git,
+  work: WorkFiles,
+  index: string,
+  without: readonly string[],
+): Promise<string> {
   const own = (await git(["rev-parse", "--git-path", "index"])).trim()
   const ownPath = join(git.directory, own)
   // With what it knows of unchanged files, not all of them have to be read.
   const source = own.startsWith("/") ? own : ownPath
   if (existsSync(source)) copyFileSync(source, index)
   const env = { GIT_INDEX_FILE: index }
-  await git(["add", "--all", "--", "."], { env })
+  await git(["add", "--all", "--", ".", ...without.flatMap(excluded)], { env })
   const parent = await headOf(git)
   const blob = await workBlob(git, work, parent)
   await git(["update-index", "--add", "--cacheinfo", `100644,${blob},${work.file}`], { env })
@@ -75,6 +81,11 @@ async function commitSnapshot(git: Git, work: WorkFiles, index: string): Promise
   const message = "State of the directory"
   const parents = parent === null ? [] : ["-p", parent]
   return (await git(["commit-tree", tree, ...parents, "-m", message])).trim()
+
+  function excluded(path: string): string[] {
+    const below = relative(git.directory, path)
+    return below.startsWith("..") ? [] : [`:(exclude,literal)${below}`]
+  }
 }
 
 /** As it is committed, where no more than what was rendered has changed: that is no change. */

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
+import { isErrno } from "../../../lib/errno.ts"
 import { WorkFailure } from "../work-failure.ts"
 import type { Change, Ground, Snapshot } from "./ground.ts"
 import type { RunnerFolder } from "./runner-folder.ts"
@@ -30,13 +31,18 @@ export type PlainGround = Ground<"plain", PlainSnapshot> & {
 const mostFiles = 100_000
 const mostBytes = 1024 * 1024 * 1024
 
-export function plainGround(directory: string, folder: RunnerFolder): PlainGround {
+/** `without` are directories that are never copied, wherever they are. */
+export function plainGround(
+  directory: string,
+  folder: RunnerFolder,
+  without: readonly string[] = [],
+): PlainGround {
   return {
     directory,
     kind: "plain",
     async snapshot(work) {
       const pristine = folder.fresh("snapshot")
-      copyTree(directory, pristine, filesOf(directory))
+      copyTree(directory, pristine, filesOf(directory, new Set(without)))
       rmSync(join(pristine, work.ledger), { force: true })
       writeFileSync(join(pristine, work.file), work.ownText)
       const listing = listFiles(pristine)
@@ -74,10 +80,11 @@ function takeOver(
   }
 }
 
-function filesOf(directory: string, below = ""): string[] {
+function filesOf(directory: string, without: ReadonlySet<string>, below = ""): string[] {
   return readdirSync(join(directory, below), { withFileTypes: true }).flatMap((entry) => {
     const path = join(below, entry.name)
-    if (entry.isDirectory()) return filesOf(directory, path)
+    if (without.has(join(directory, path))) return []
+    if (entry.isDirectory()) return filesOf(directory, without, path)
     return entry.isFile() || entry.isSymbolicLink() ? [path] : []
   })
 }
@@ -89,7 +96,9 @@ function copyTree(from: string, to: string, paths: readonly string[]): void {
 }
 
 function refuseTooMuch(directory: string, paths: readonly string[]): void {
-  const bytes = paths.reduce((sum, path) => sum + lstatSync(join(directory, path)).size, 0)
+  const sizeOf = (path: string) =>
+    lstatSync(join(directory, path), { throwIfNoEntry: false })?.size ?? 0
+  const bytes = paths.reduce((sum, path) => sum + sizeOf(path), 0)
   if (paths.length <= mostFiles && bytes <= mostBytes) return
   throw new WorkFailure(
     `${directory} is too large to be copied for every trial (${paths.length} files, ` +
@@ -99,12 +108,16 @@ function refuseTooMuch(directory: string, paths: readonly string[]): void {
 
 function copyEntry(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true })
-  if (lstatSync(from).isSymbolicLink()) return symlinkSync(readlinkSync(from), to)
-  copyFileSync(from, to, constants.COPYFILE_FICLONE)
+  try {
+    if (lstatSync(from).isSymbolicLink()) symlinkSync(readlinkSync(from), to)
+    else copyFileSync(from, to, constants.COPYFILE_FICLONE)
+  } catch (error) {
+    if (!isErrno(error, "ENOENT")) throw error // somebody has just removed it
+  }
 }
 
 function listFiles(directory: string): Listing {
-  const paths = filesOf(directory).toSorted()
+  const paths = filesOf(directory, new Set()).toSorted()
   return new Map(paths.map((path) => [path, factOf(directory, path) ?? ""]))
 }
 

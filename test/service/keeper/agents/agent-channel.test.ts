@@ -8,21 +8,23 @@ import { ScriptedInput } from "../../../support/scripted-input.ts"
 
 const end = (message: string) => `${JSON.stringify({ end: { cause: "client", message } })}\n`
 
-/** What comes of the pieces that a host has written. */
-async function heard(...pieces: string[]): Promise<{ odd: string[]; endings: number }> {
+/** What comes of the pieces that a host has written; a number is a time that passes. */
+async function heard(...pieces: (string | number)[]): Promise<{ odd: string[]; endings: number }> {
+  const clock = new ManualClock()
   const odd: string[] = []
   let endings = 0
   const rest = [...pieces]
   const output = {
     read: async () => {
+      while (typeof rest[0] === "number") clock.advance(Number(rest.shift()))
       const piece = rest.shift()
-      return piece === undefined ? null : Buffer.from(piece)
+      return piece === undefined ? null : Buffer.from(String(piece))
     },
     cancel: () => undefined,
     handOver: () => null,
   }
   const input = new InputQueue(new ScriptedInput(), () => undefined)
-  const channel = new AgentChannel(input, output, new ManualClock(), () => 0, {
+  const channel = new AgentChannel(input, output, clock, () => 0, {
     status: () => undefined,
     decided: () => undefined,
     ending: () => void (endings += 1),
@@ -32,12 +34,19 @@ async function heard(...pieces: string[]): Promise<{ odd: string[]; endings: num
   return { odd, endings }
 }
 
-test("a host that goes on saying what no host says is not listened to any more", async () => {
-  const { odd, endings } = await heard("x\n".repeat(20_000), end("at last"))
+test("a host that goes on saying what no host says is not listened to for a while", async () => {
+  const flood = "x\n".repeat(20_000)
+  const { odd, endings } = await heard(flood, end("soon"), 10_000, `rest\n${end("later")}`)
 
   expect(odd.length).toBeLessThan(20)
   expect(odd.at(-1)).toContain("ignored")
-  expect(endings).toBe(0)
+  expect(endings).toBe(1)
+})
+
+test("a newer host, which says now and then what is not known here, is listened to", async () => {
+  const odd = Array.from({ length: 30 }, () => ['{"news":{}}\n', 2_000]).flat()
+
+  expect(await heard(...odd, end("at last"))).toMatchObject({ endings: 1 })
 })
 
 test("a message that is too long is told once, and its rest is none", async () => {
