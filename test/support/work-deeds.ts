@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { scriptedAgentPath } from "./agent-deeds.ts"
 import { type Deed, deeds, type Target } from "./deeds.ts"
 import { temporaryFolder } from "./temporary-folder.ts"
 
@@ -11,6 +12,9 @@ process.on("exit", () => folder[Symbol.dispose]())
 
 /** For a service whose runners must not leave anything in somebody's home. */
 export const placesElsewhere = { XDG_CACHE_HOME: join(folder.path, "cache") }
+
+/** For a service that is to do all that there are deeds for. */
+export const deedEnvironment = { PATH: scriptedAgentPath, ...placesElsewhere }
 
 /** Its trials end before anything is tried: nobody listens there. */
 const list = `---

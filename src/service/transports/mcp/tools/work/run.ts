@@ -42,8 +42,8 @@ export const workRunTool = tool({
   title: "Work through a task list or a prompt",
   description:
     "Has the open tasks of a task list done, or a prompt tried, and returns its execution_id at " +
-    "once. Each task has a check: it must fail first, then an agent acts, then it must pass. Only " +
-    "that ticks its box or counts: do not edit boxes and counts yourself, and a task that you " +
+    "once. Each task has a check: it must fail first, then an agent acts, then it must pass. " +
+    "Only that ticks its box or counts: do not edit boxes and counts yourself, and a task that you " +
     "have done by hand is not ticked by saying so. Use it when the user wants a Markdown file of " +
     "tasks worked off, or a prompt tried. Then `wait` until `ended`, and `work_status`.",
   input: Arguments,

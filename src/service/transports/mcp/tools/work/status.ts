@@ -12,8 +12,8 @@ export const workStatusTool = tool({
   description:
     "Says of a task list which tasks are open and done, and of a prompt its successes and " +
     "failures with their interval; what failed last, and why. It is read from the signed ledger " +
-    "beside the file, not from what anybody wrote into the file. Runs no check. Use it before and " +
-    "after `work_run`, and when you have lost the context.",
+    "beside the file, not from what anybody wrote into the file. Runs no check. Use it before " +
+    "and after `work_run`, and when you have lost the context.",
   input: z.strictObject({ path: workPath }),
   output: WorkView,
   examples: {

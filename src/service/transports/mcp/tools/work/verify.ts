@@ -52,8 +52,8 @@ export const workVerifyTool = tool({
   description:
     "Checks every tick and count in a task list or prompt against its signed ledger and the " +
     "service's journal: finds what was ticked or edited by hand, and damage to the ledger. With " +
-    "`rerun`, the checks of all done tasks run again, without an agent, and what is broken by now " +
-    "is unticked. Call it before you report that tasks are done. For the output of a command, " +
+    "`rerun`, the checks of all done tasks run again, without an agent, and what is broken by " +
+    "now is unticked. Call it before you report that tasks are done. For the output of a command, " +
     "use `verify`.",
   input: z.strictObject({
     path: workPath,

@@ -91,8 +91,8 @@ export const WorkView = z.object({
         id: ofTask.id,
         title: ofTask.title,
         state: ofTask.state.describe(
-          "`verified`: seen to fail, then to pass; `unattested`: ticked by hand, which counts for " +
-            "nothing",
+          "`verified`: seen to fail, then to pass; `unattested`: ticked by hand, which counts " +
+            "for nothing",
         ),
         done: z.boolean(),
         why: z.string().describe("why it is open"),
@@ -160,7 +160,8 @@ export function countsText({ ratio, interval_95: { low, high } }: WorkView): str
 export function workText(view: WorkView): string {
   const lines = view.tasks.map(({ id, title, state, done, why, checks }) => {
     const check = checks.length === 0 ? "no check" : checks.join("; ")
-    return `${done ? "done" : "OPEN"} ${id} ${title} [${state}] ${done ? check : `${why}; ${check}`}`
+    const rest = done ? check : `${why}; ${check}`
+    return `${done ? "done" : "OPEN"} ${id} ${title} [${state}] ${rest}`
   })
   const more = view.omitted_tasks === 0 ? [] : [`… and ${view.omitted_tasks} more`]
   const under = view.under_way.map(({ trial, task }) => `under way: ${named(trial, task)}`)
