@@ -41,11 +41,12 @@ export const workRunTool = tool({
   name: "work_run",
   title: "Work through a task list or a prompt",
   description:
-    "Has the open tasks of a task list done, or a prompt tried, and returns its execution_id at " +
-    "once. Each task has a check: it must fail first, then an agent acts, then it must pass. " +
-    "Only that ticks its box or counts: do not edit boxes and counts yourself, and a task that you " +
-    "have done by hand is not ticked by saying so. Use it when the user wants a Markdown file of " +
-    "tasks worked off, or a prompt tried. Then `wait` until `ended`, and `work_status`.",
+    "Has the open tasks of a Markdown task list done by an agent, or a prompt file tried, and " +
+    "returns the runner's execution_id at once. Each task has a check: it must fail first, then " +
+    "the agent acts, then it must pass. Only that ticks a box or counts as a success, so never " +
+    "edit boxes or counts yourself. Use it when the user wants the tasks of a file worked off, or " +
+    "a prompt tried; for a task that stands in no file, use `agent_start`. Then call `wait` until " +
+    "`ended` is true, and `work_status`.",
   input: Arguments,
   output: z.object({
     execution_id: z.string().nullable().describe("of the runner; null: there is nothing to do"),

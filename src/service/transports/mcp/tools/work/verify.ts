@@ -50,11 +50,11 @@ export const workVerifyTool = tool({
   name: "work_verify",
   title: "Verify the ticks and counts of a task list or a prompt",
   description:
-    "Checks every tick and count in a task list or prompt against its signed ledger and the " +
+    "Checks every tick and count in a task list or prompt file against its signed ledger and the " +
     "service's journal: finds what was ticked or edited by hand, and damage to the ledger. With " +
     "`rerun`, the checks of all done tasks run again, without an agent, and what is broken by " +
-    "now is unticked. Call it before you report that tasks are done. For the output of a command, " +
-    "use `verify`.",
+    "now is unticked. Call it before you report that tasks are done. To check a claim about the " +
+    "output of a command, use `verify`.",
   input: z.strictObject({
     path: workPath,
     rerun: z.boolean().default(false).describe("of a list: run the checks of what is done again"),
@@ -71,7 +71,12 @@ export const workVerifyTool = tool({
     output: example,
     note: "VERIFIED: every tick and count is what the ledger shows.",
   },
-  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
+  annotations: {
+    readOnlyHint: false, // with `rerun`, checks run
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
   needs: ({ rerun }) => (rerun ? ["execute", "read", "attest"] : ["execute", "read"]),
   async answer(args, scope, call) {
     const path = absolutePath(args.path, call)
