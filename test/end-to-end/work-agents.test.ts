@@ -82,7 +82,7 @@ testUnless(
 )
 
 const Started = z.object({ execution_id: z.string() })
-const Status = z.object({ tasks: z.array(z.object({ id: z.string(), done: z.boolean() })) })
+const Status = z.object({ tasks: z.array(z.object({ id: z.string(), state: z.string() })) })
 const Verdict = z.object({ verified: z.boolean() })
 
 /** A model that does what the notes of the tools tell it to. */
@@ -92,7 +92,7 @@ function assistant({ uses }: Conversation, path: string): ModelStep {
   if (waited === undefined) return { use: "wait", input: Started.parse(JSON.parse(run)) }
   if (status === undefined) return { use: "work_status", input: { path } }
   if (verdict === undefined) return { use: "work_verify", input: { path } }
-  const done = Status.parse(JSON.parse(status)).tasks.filter((task) => task.done)
+  const done = Status.parse(JSON.parse(status)).tasks.filter(({ state }) => state === "verified")
   const { verified } = Verdict.parse(JSON.parse(verdict))
   return { say: `Done: ${done.map(({ id }) => id).join(", ")}. Verified: ${verified}.` }
 }

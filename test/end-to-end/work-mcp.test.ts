@@ -40,28 +40,35 @@ describe("an assistant that works through a task list", () => {
     folder.write("T.md", folder.read("T.md").replace("- [ ] **T02", "- [x] **T02"))
     const ticked = await call("work_status", { path })
     const refuted = await call("work_verify", { path })
+    folder.write(
+      "T.md",
+      folder.read("T.md").replace(/person..$/m, "$&\n  _Verified:_ accepted by me: x"),
+    )
+    const accepted = await call("work_status", { path })
 
-    expect(before).toMatchObject({ tasks_done: 0, tasks_open: 3, ratio: "0:0" })
+    expect(before).toMatchObject({ tasks_verified: 0, tasks_open: 3, ratio: "0:0" })
     expect(run).toMatchObject({ tasks: [{ id: "T01" }, { id: "T02" }], without_check: ["T03"] })
     expect(ended).toMatchObject({ ended: true, exit_code: 1 })
     expect(after).toMatchObject({
       tasks: [
-        { id: "T01", state: "verified", done: true, trial: 1 },
-        { id: "T02", state: "failed", done: false, trial: 2 },
-        { id: "T03", state: "open", done: false, trial: null },
+        { id: "T01", state: "verified", trial: 1 },
+        { id: "T02", state: "failed", trial: 2 },
+        { id: "T03", state: "open", trial: null },
       ],
       ratio: "1:1",
       last_failures: [{ trial: 2, task: "T02", verdict: "FAILED" }],
       problems: [],
     })
-    expect(sound).toMatchObject({ verified: true, edited: [], work: { tasks_done: 1 } })
+    expect(sound).toMatchObject({ verified: true, edited: [], work: { tasks_verified: 1 } })
     expect(ticked.structuredContent).toMatchObject({
-      tasks_done: 1,
+      tasks_verified: 1,
       problems: [expect.stringContaining("T02")],
     })
     expect(ticked.content[0]?.text).toContain("do not report such ticks")
     expect(refuted.structuredContent).toMatchObject({ verified: false })
     expect(refuted.content[0]?.text).toStartWith("NOT VERIFIED")
+    expect(accepted.structuredContent).toMatchObject({ tasks_verified: 1, tasks_accepted: 1 })
+    expect(accepted.content[0]?.text).toContain("1 accepted by a person, as the file says")
     expect(folder.leftovers).toEqual([])
   })
 
@@ -79,13 +86,13 @@ describe("an assistant that works through a task list", () => {
     const tried = await used("work_run", { path: promptPath, count: 2, jobs: 2 })
     await used("wait", { execution_id: tried["execution_id"] })
 
-    expect(again).toMatchObject({ verified: true, broken: [], work: { tasks_done: 1 } })
+    expect(again).toMatchObject({ verified: true, broken: [], work: { tasks_verified: 1 } })
     expect(broken).toMatchObject({ verified: false, broken: [{ task: "T01" }] })
     expect(folder.read("T.md")).toContain("- [ ] **T01")
     expect(tried).toMatchObject({ kind: "prompt", trials: 2, tasks: [] })
     expect(await used("work_status", { path: promptPath })).toMatchObject({
       ratio: "2:0",
-      tasks_done: null,
+      tasks_verified: null,
       interval_95: { low: expect.any(Number) },
     })
   })

@@ -9,7 +9,7 @@ import type { Call } from "../call.ts"
 import { runsCommands, StartArguments } from "../start.ts"
 import { reply, tool } from "../tool.ts"
 import { absolutePath, lookAtWork, startOwn, workPath } from "./look-at-work.ts"
-import { isOpen, type ToldStatus, type ToldTask } from "./work-view.ts"
+import { cut, isOpen, mostTasks, type ToldStatus, type ToldTask } from "./work-view.ts"
 
 const { labels, idempotency_key } = StartArguments.shape
 
@@ -44,15 +44,16 @@ export const workRunTool = tool({
     "Has the open tasks of a Markdown task list done by an agent, or a prompt file tried, and " +
     "returns the runner's execution_id at once. Each task has a check: it must fail first, then " +
     "the agent acts, then it must pass. Only that ticks a box or counts as a success, so never " +
-    "edit boxes or counts yourself. Use it when the user wants the tasks of a file worked off, or " +
-    "a prompt tried; for a task that stands in no file, use `agent_start`. Then call `wait` until " +
-    "`ended` is true, and `work_status`.",
+    "edit boxes or counts yourself. Use it when the user wants the tasks of a file worked off, " +
+    "or a prompt tried; for a task that stands in no file, use `agent_start`. Then call `wait` " +
+    "until `ended` is true, and `work_status`.",
   input: Arguments,
   output: z.object({
     execution_id: z.string().nullable().describe("of the runner; null: there is nothing to do"),
     path: z.string(),
     kind: z.enum(["prompt", "tasks"]),
     tasks: z.array(Planned).describe("what it will do, in this order; empty for a prompt"),
+    omitted_tasks: z.int().describe("that it will do, and are not shown"),
     without_check: z.array(z.string()).describe("open tasks that it cannot do: for a person"),
     trials: z.int().nullable().describe("of a prompt, how many"),
     repeated: z.boolean().describe("true if the idempotency_key found an earlier run"),
@@ -64,6 +65,7 @@ export const workRunTool = tool({
       path: "/home/me/project/TASKS.md",
       kind: "tasks",
       tasks: [{ id: "T02", title: "Count them", checks: ["test -s COUNT"] }],
+      omitted_tasks: 0,
       without_check: [],
       trials: null,
       repeated: false,
@@ -81,9 +83,9 @@ export const workRunTool = tool({
     const plan = planFor(args, status.value)
     if (!plan.ok) return plan
     const { kind } = status.value
-    const { tasks, withoutCheck: without_check, trials } = plan.value
-    const planned = { path: path.value, kind, tasks, without_check, trials, repeated: false }
-    const left = without_check.length === 0 ? "" : ` Without a check: ${without_check.join(", ")}.`
+    const planned = { path: path.value, kind, ...plan.value, repeated: false }
+    const { tasks, without_check: unchecked } = planned
+    const left = unchecked.length === 0 ? "" : ` Without a check: ${unchecked.join(", ")}.`
     if (kind === "tasks" && tasks.length === 0) {
       const nothing = `Nothing was started: no task with a check is open.${left}${forPerson(left)}`
       return reply(nothing, { execution_id: null, ...planned })
@@ -130,13 +132,18 @@ export function notYet({ id }: ExecutionRecord, path: string): Result<never, Fai
   return fail(failure("WRONG_STATE", message, { execution_id: id }))
 }
 
-type Plan = { tasks: z.infer<typeof Planned>[]; withoutCheck: string[]; trials: number | null }
+type Plan = {
+  tasks: z.infer<typeof Planned>[]
+  omitted_tasks: number
+  without_check: string[]
+  trials: number | null
+}
 
 function planFor(args: Arguments, status: ToldStatus): Result<Plan, Failure> {
   const { task, count, jobs, keep_going: keepGoing, path } = args
   if (status.kind === "prompt") {
     if (task !== undefined || keepGoing) return wrong(`${path} is a prompt: it has no tasks.`)
-    return ok({ tasks: [], withoutCheck: [], trials: count ?? 1 })
+    return ok({ tasks: [], omitted_tasks: 0, without_check: [], trials: count ?? 1 })
   }
   if (count !== undefined || jobs !== undefined) {
     return wrong(`${path} is a task list: \`count\` and \`jobs\` are for prompts.`)
@@ -144,12 +151,21 @@ function planFor(args: Arguments, status: ToldStatus): Result<Plan, Failure> {
   const all = status.tasks ?? []
   const wanted = all.filter((one) => (task === undefined ? isOpen(one) : one.id === task))
   if (task !== undefined && wanted.length === 0) {
-    return wrong(`${path} has no task ${task}: it has ${all.map(({ id }) => id).join(", ")}.`)
+    const ids = all.slice(0, mostTasks).map(({ id }) => id)
+    return wrong(`${path} has no task ${task}: it has ${ids.join(", ")}.`)
   }
   const hasCheck = ({ checks }: ToldTask) => checks.length > 0
-  const tasks = wanted.filter(hasCheck).map(({ id, title, checks }) => ({ id, title, checks }))
-  const withoutCheck = wanted.filter((one) => !hasCheck(one)).map(({ id }) => id)
-  return ok({ tasks, withoutCheck, trials: null })
+  const toDo = wanted.filter(hasCheck)
+  const tasks = toDo.slice(0, mostTasks).map(({ id, title, checks }) => {
+    return { id, title: cut(title), checks: checks.map(cut) }
+  })
+  const unchecked = wanted.filter((one) => !hasCheck(one)).map(({ id }) => id)
+  return ok({
+    tasks,
+    omitted_tasks: toDo.length - tasks.length,
+    without_check: unchecked.slice(0, mostTasks),
+    trials: null,
+  })
 }
 
 function wrong(message: string): Result<never, Failure> {

@@ -19,7 +19,7 @@ export const workStatusTool = tool({
   examples: {
     input: { path: exampleWork.path },
     output: exampleWork,
-    note: "1 of 2 tasks are done; trials 1:0, 95 % interval of success 21 %–100 %. …",
+    note: "1 of 2 tasks are verified; trials 1:0, 95 % interval of success 21 %–100 %. …",
   },
   annotations: { readOnlyHint: true, idempotentHint: true },
   needs: () => ["execute", "read"],
@@ -38,9 +38,10 @@ export const workStatusTool = tool({
 
 function standing(view: WorkView): string {
   const counts = `trials ${countsText(view)}`
-  if (view.tasks_done === null) return `${view.name}: ${counts}.`
-  const all = view.tasks_done + (view.tasks_open ?? 0)
-  return `${view.tasks_done} of ${all} tasks are done; ${counts}.`
+  const { tasks_verified: verified, tasks_accepted: accepted, tasks_open: open } = view
+  if (verified === null || accepted === null || open === null) return `${view.name}: ${counts}.`
+  const by = accepted === 0 ? "" : `, ${accepted} accepted by a person, as the file says`
+  return `${verified} of ${verified + accepted + open} tasks are verified${by}; ${counts}.`
 }
 
 function nextStep({ under_way: underWay, tasks_open: open, problems }: WorkView): string {

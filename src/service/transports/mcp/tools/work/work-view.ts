@@ -83,7 +83,11 @@ export const WorkView = z.object({
   last_trial: shape.last_trial.describe("when it was judged"),
   cost_usd: shape.cost_usd,
   cost_per_success_usd: shape.cost_per_success_usd,
-  tasks_done: z.int().nullable().describe("verified, or accepted by a person; null for a prompt"),
+  tasks_verified: z.int().nullable().describe("null for a prompt"),
+  tasks_accepted: z
+    .int()
+    .nullable()
+    .describe("the file says that a person has accepted them, and nothing attests that"),
   tasks_open: z.int().nullable(),
   tasks: z
     .array(
@@ -94,14 +98,13 @@ export const WorkView = z.object({
           "`verified`: seen to fail, then to pass; `unattested`: ticked by hand, which counts " +
             "for nothing",
         ),
-        done: z.boolean(),
         why: z.string().describe("why it is open"),
         checks: ofTask.checks.describe("what must pass; a task without one is for a person"),
         trial: ofTask.trial,
       }),
     )
     .describe("of a task list, in its order; open ones first where they do not all fit"),
-  omitted_tasks: z.int(),
+  omitted_tasks: z.int().describe("tasks that are not shown"),
   under_way: z.array(z.object({ trial: z.int(), task: z.string().nullable() })),
   last_failures: shape.last_failures.describe("not PASSED, the latest first"),
   problems: shape.problems.describe(
@@ -110,7 +113,7 @@ export const WorkView = z.object({
 })
 export type WorkView = z.infer<typeof WorkView>
 
-const mostTasks = 100
+export const mostTasks = 100
 /** Of what is wrong: whoever has more than this to put right begins with these. */
 export const mostListed = 20
 const mostCharacters = 500
@@ -120,16 +123,17 @@ export function viewOfWork(told: ToldStatus): WorkView {
   const all = tasks ?? []
   const isList = tasks !== undefined
   const isAll = all.length <= mostTasks
-  const shown = isAll ? all : [...all.filter(isOpen), ...all.filter(isDone)].slice(0, mostTasks)
+  const openFirst = [...all.filter(isOpen), ...all.filter((task) => !isOpen(task))]
+  const shown = isAll ? all : openFirst.slice(0, mostTasks)
+  const count = (isSo: (task: ToldTask) => boolean) => (isList ? all.filter(isSo).length : null)
   return {
     ...rest,
     not_proven: warned,
-    tasks_done: isList ? all.filter(isDone).length : null,
-    tasks_open: isList ? all.filter(isOpen).length : null,
+    tasks_verified: count(({ state }) => state === "verified"),
+    tasks_accepted: count(({ state }) => state === "accepted"),
+    tasks_open: count(isOpen),
     tasks: shown.map(({ id, title, state, why, checks, trial }) => {
-      const done = isDone({ state })
-      const words = { title: cut(title), why: cut(why), checks: checks.map(cut) }
-      return { id, ...words, state, done, trial }
+      return { id, title: cut(title), state, why: cut(why), checks: checks.map(cut), trial }
     }),
     omitted_tasks: all.length - shown.length,
     under_way: open.map(({ sequence, item }) => ({ trial: sequence, task: item })),
@@ -138,19 +142,16 @@ export function viewOfWork(told: ToldStatus): WorkView {
   }
 }
 
-function isDone({ state }: Pick<ToldTask, "state">): boolean {
-  return state === "verified" || state === "accepted"
-}
-
-export function isOpen(task: Pick<ToldTask, "state">): boolean {
-  return !isDone(task)
+/** What a run would do, if it has a check. */
+export function isOpen({ state }: Pick<ToldTask, "state">): boolean {
+  return state !== "verified" && state !== "accepted"
 }
 
 export function cut(text: string): string {
   return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`
 }
 
-/** `10:1 (95 %: 62 %–98 %)`. */
+/** `10:1, 95 % interval of success 62 %–98 %`. */
 export function countsText({ ratio, interval_95: { low, high } }: WorkView): string {
   const percent = (share: number) => `${Math.round(share * 100)} %`
   return `${ratio}, 95 % interval of success ${percent(low)}–${percent(high)}`
@@ -158,10 +159,9 @@ export function countsText({ ratio, interval_95: { low, high } }: WorkView): str
 
 /** The same for whoever reads only text. */
 export function workText(view: WorkView): string {
-  const lines = view.tasks.map(({ id, title, state, done, why, checks }) => {
+  const lines = view.tasks.map(({ id, title, state, why, checks }) => {
     const check = checks.length === 0 ? "no check" : checks.join("; ")
-    const rest = done ? check : `${why}; ${check}`
-    return `${done ? "done" : "OPEN"} ${id} ${title} [${state}] ${rest}`
+    return `${id} ${title} [${state}] ${isOpen({ state }) ? `${why}; ${check}` : check}`
   })
   const more = view.omitted_tasks === 0 ? [] : [`… and ${view.omitted_tasks} more`]
   const under = view.under_way.map(({ trial, task }) => `under way: ${named(trial, task)}`)
@@ -190,14 +190,14 @@ export const exampleWork: WorkView = {
   last_trial: "2026-11-19T08:00:00.000Z",
   cost_usd: null,
   cost_per_success_usd: null,
-  tasks_done: 1,
+  tasks_verified: 1,
+  tasks_accepted: 0,
   tasks_open: 1,
   tasks: [
     {
       id: "T02",
       title: "Count them",
       state: "open",
-      done: false,
       why: "is open",
       checks: ["test -s COUNT"],
       trial: null,
