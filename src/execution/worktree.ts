@@ -9,7 +9,7 @@ export const WorktreeName = z
 
 /** The git worktree that an agent's session has to itself, as it was made. */
 export const Worktree = z.object({
-  name: WorktreeName,
+  name: z.string(),
   path: z.string(),
   branch: z.string(),
   base: z.string().describe("the checkout it was made from"),

@@ -181,7 +181,7 @@ describe("a start that is refused", () => {
       await using client: Client = connect({ url: await service.url() })
       const asked = { cwd: repository.path, worktree: "x" }
       const refused = await refusalOf(client.call("agent.start", asked))
-      expect(refused.message).toMatch(/^A worktree needs git\. .*not found in PATH/)
+      expect(refused.message).toMatch(/^A worktree needs git\. .*not found in the service.s PATH/)
     },
     timeoutMs,
   )

@@ -4,7 +4,7 @@ import { type GraduationJudgement, judgeGraduation } from "../ledger/graduation.
 import { ledgerPathOf } from "../ledger/ledger-text.ts"
 import { wilsonInterval } from "../ledger/wilson.ts"
 import { lockWork } from "./files/work-lock.ts"
-import { bringUpToDate, type WorkState } from "./files/work-state.ts"
+import { bringUpToDate, lookAt, type WorkState } from "./files/work-state.ts"
 import { writeText } from "./files/write-text.ts"
 import { WorkFailure } from "./work-failure.ts"
 import type { World } from "./world.ts"
@@ -22,7 +22,8 @@ export async function graduate(
   path: string,
   { asSkill }: { asSkill: boolean },
 ): Promise<Graduation> {
-  const state = await bringUpToDate(world, path)
+  await bringUpToDate(world, path)
+  const state = await lookAt(world, path)
   const { work } = state
   if (work.kind !== "prompt")
     throw new WorkFailure(`${path} is a task list: only prompts graduate.`)

@@ -145,7 +145,7 @@ describe("a place in a repository", () => {
         places,
         directory,
       ],
-      { env, stdout: "pipe" },
+      { env: { ...env, HOME: own.path }, stdout: "pipe" },
     )
     await killed.exited
     expect(worktrees()).toBe(2)

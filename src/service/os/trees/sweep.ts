@@ -18,6 +18,7 @@ import { executionMarker } from "./forest.ts"
 import { readTreeMemory, type TreeMemory } from "./tree-memory.ts"
 
 const limitMs = 5000
+const mostFutileRounds = 20
 const mostRemoveTries = 50
 const removeRetryMs = 10
 
@@ -70,14 +71,20 @@ async function sweepTrees(left: readonly LeftBehind[]): Promise<Map<ExecutionId,
   for (const tree of left) sweeps.set(tree.id, { ended: 0, survivors: [] })
 
   const deadline = performance.now() + limitMs
+  let futile = 0
   while (true) {
     const found = findMembers(left)
+    let signaled = 0
     for (const { id, stat } of found) {
       const sweep = sweeps.get(id)
-      if (sweep !== undefined && signalProcess(stat, SIGKILL)) sweep.ended += 1
+      if (sweep === undefined || !signalProcess(stat, SIGKILL)) continue
+      sweep.ended += 1
+      signaled += 1
     }
     if (found.length === 0) return sweeps
-    if (performance.now() > deadline) {
+    // Who may not be signaled, as another user's process, does not end by waiting.
+    futile = signaled === 0 ? futile + 1 : 0
+    if (futile > mostFutileRounds || performance.now() > deadline) {
       for (const { id, stat } of found) {
         sweeps.get(id)?.survivors.push(survivorOf(stat))
       }

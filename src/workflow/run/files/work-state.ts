@@ -28,7 +28,8 @@ export async function lookAt(
 ): Promise<WorkState> {
   const read = readWorkFile(given)
   const ledgerText = readLedger(read.ledgerPath)
-  return judged(world, read, ledgerText, await askAbout(world, read, ledgerText, known), known)
+  const reading = { known, signaturesOnly: false }
+  return judged(world, read, ledgerText, await askAbout(world, read, ledgerText, reading), reading)
 }
 
 /**
@@ -44,26 +45,30 @@ export async function bringUpToDate(
   return lockWork(path, async () => {
     const read = readWorkFile(path)
     const before = readLedger(read.ledgerPath)
-    const state = await restored(world, read, before, known)
+    // What the service has signed is written as it is; `verify` asks whether it follows.
+    const state = await restored(world, read, before, { known, signaturesOnly: true })
     if (state.ledgerText !== before) writeText(read.ledgerPath, Buffer.from(state.ledgerText))
     return writeRendered(state)
   })
 }
 
+/** What was read before, and how much is asked of each line. */
+type Reading = { known: KnownLines; signaturesOnly: boolean }
+
 async function restored(
   world: World,
   read: ReadWork,
   before: string,
-  known: KnownLines,
+  reading: Reading,
 ): Promise<WorkState> {
-  const asked = await askAbout(world, read, before, known)
-  const merged = mergeLedger(before, asked.missing, known)
-  const state = judged(world, read, merged, asked, known)
+  const asked = await askAbout(world, read, before, reading)
+  const merged = mergeLedger(before, asked.missing, reading.known)
+  const state = judged(world, read, merged, asked, reading)
   if (state.verified.damages.length === 0) return state
   // What was changed stands there in the place of what the journal has: all of that is needed.
   const whole = await askJournal(world.client, asked.of, new Set())
-  const text = mergeLedger(before, whole.missing, known)
-  return judged(world, read, text, { ...asked, ...whole }, known)
+  const text = mergeLedger(before, whole.missing, reading.known)
+  return judged(world, read, text, { ...asked, ...whole }, reading)
 }
 
 /** The file may be edited by people meanwhile: then what they wrote is read first. */
@@ -92,10 +97,10 @@ async function askAbout(
   world: World,
   read: ReadWork,
   ledgerText: string,
-  known: KnownLines,
+  reading: Reading,
 ): Promise<Asked> {
-  const context = { ...contextOf(world, read), paths: null, journal: null }
-  const trials = verifyLedger(ledgerText, context, known).trials.map(({ trial }) => trial)
+  const context = { ...contextOf(world, read, reading), paths: null, journal: null }
+  const trials = verifyLedger(ledgerText, context, reading.known).trials.map(({ trial }) => trial)
   const { path, name, work } = read
   const chain = trials[0]?.chain
   const of = chain === undefined ? { path, name, kind: work.kind } : { chain }
@@ -109,17 +114,22 @@ function judged(
   read: ReadWork,
   ledgerText: string,
   { view, chain, announcedAt }: Asked,
-  known: KnownLines,
+  reading: Reading,
 ): WorkState {
   // A ledger that was carried here from another machine is not in this journal.
   const journal = view.head === null && ledgerText !== "" ? null : view
   // Where the file of a trial is still there, this one is a copy of it, and not where it has moved.
   const moved = [...announcedAt].filter((other) => other !== read.path && !existsSync(other))
   const paths = new Set([read.path, ...moved])
-  const verified = verifyLedger(ledgerText, { ...contextOf(world, read), paths, journal }, known)
+  const verified = verifyLedger(
+    ledgerText,
+    { ...contextOf(world, read, reading), paths, journal },
+    reading.known,
+  )
   return { ...read, ledgerText, verified, summary: summarize(verified), chain }
 }
 
-function contextOf(world: World, { name, work: { kind } }: ReadWork) {
-  return { name, kind, publicKeys: world.publicKeys() }
+function contextOf(world: World, { name, work: { kind } }: ReadWork, reading: Reading) {
+  const { signaturesOnly } = reading
+  return { name, kind, publicKeys: world.publicKeys(), signaturesOnly }
 }
