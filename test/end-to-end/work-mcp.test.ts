@@ -146,6 +146,8 @@ describe("work_run is refused", () => {
 
   test.each([
     ["no file", { path: "/nowhere/T.md" }, /nowhere/],
+    ["a directory", { path: "/etc" }, /^INVALID_PARAMS: \/etc is not a file\./],
+    ["what has no end", { path: "/dev/zero" }, /^INVALID_PARAMS: \/dev\/zero is not a file\./],
     ["a file without a place", { path: "T.md" }, /^INVALID_PARAMS: .*give it in full/],
   ])("for %s", async (_, args, why) => {
     const { isError, content } = await call("work_run", args)
