@@ -222,6 +222,7 @@ export const GatewaySettings = z.object({
   policy: PolicyKind,
   runAs: z.string().nullable().describe("whom children run as; null is the service's own user"),
   preloadMcp: z.boolean().describe("before anybody asks for it"),
+  self: z.array(z.string()).describe("how this program is started"),
 })
 export type GatewaySettings = z.infer<typeof GatewaySettings>
 

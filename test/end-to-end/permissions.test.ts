@@ -3,7 +3,6 @@ import { Scope } from "../../src/execution/scope.ts"
 import { methods } from "../../src/protocol/methods.ts"
 import { endpoints } from "../../src/service/transports/http/endpoints.ts"
 import { tools } from "../../src/service/transports/mcp/tools/tools.ts"
-import { scriptedAgentPath } from "../support/agent-deeds.ts"
 import { type Deed, deeds, type Target } from "../support/deeds.ts"
 import { handledMethods, valuesOf } from "../support/handled-methods.ts"
 import { McpTalk } from "../support/mcp-talk.ts"
@@ -34,6 +33,7 @@ import {
 import { Service } from "../support/service.ts"
 import { bearing, makeToken } from "../support/tokens.ts"
 import { until } from "../support/until.ts"
+import { deedEnvironment } from "../support/work-deeds.ts"
 
 let service: Service
 let owner: RawSession
@@ -50,7 +50,7 @@ const flags = {
 }
 
 beforeAll(async () => {
-  service = await Service.start({ flags, env: { PATH: scriptedAgentPath } })
+  service = await Service.start({ flags, env: deedEnvironment })
   owner = await RawSession.open(await service.url(), bearing(await tokenOf(["admin"])))
 })
 

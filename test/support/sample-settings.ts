@@ -32,4 +32,5 @@ export const sampleSettings: GatewaySettings = {
   policy: "everything",
   runAs: null,
   preloadMcp: false,
+  self: ["cc-executor"],
 }

@@ -2,6 +2,7 @@ import type { Scope } from "../../src/execution/scope.ts"
 import { agentDeeds } from "./agent-deeds.ts"
 import { type Deed, deeds, type Target } from "./deeds.ts"
 import { about, firstQuestion, type ScopedOperation } from "./scoped-operations.ts"
+import { workDeeds } from "./work-deeds.ts"
 
 export type McpRequest = {
   method: string
@@ -53,6 +54,19 @@ export const toolOperations: ScopedOperation<McpRequest>[] = [
   })),
   tool("agent_interrupt", ["control"], agentDeeds.interrupts, about),
   tool("agent_status", ["read"], agentDeeds.shows, about),
+  tool("work_run", ["execute", "read", "attest"], workDeeds.runs, ({ id: path, word }) => ({
+    path,
+    labels: { word },
+  })),
+  tool("work_status", ["execute", "read"], workDeeds.shows, ({ id: path }) => ({ path })),
+  tool("work_verify", ["execute", "read"], workDeeds.shows, ({ id: path }) => ({ path })),
+  {
+    ...tool("work_verify", ["execute", "read", "attest"], workDeeds.shows, ({ id: path }) => ({
+      path,
+      rerun: true,
+    })),
+    variant: "that runs checks again",
+  },
 ]
 
 function tool(

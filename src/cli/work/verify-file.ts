@@ -21,8 +21,8 @@ type Values = {
 export function namedWork(context: Pick<Context, "cwd">, operand: string): string | null {
   if (ExecutionId.safeParse(operand).success) return null
   const path = resolve(context.cwd, operand)
-  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true
-  return isFile || operand.includes("/") ? path : null
+  if (operand.includes("/")) return path // why it cannot be read is told by whoever reads it
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? path : null
 }
 
 /** Checks counts and ticks against the ledger and the journal; answers the exit code. */

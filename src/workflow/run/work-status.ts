@@ -23,10 +23,19 @@ export type WorkStatus = {
   cost_usd: number | null
   cost_per_success_usd: number | null
   open: { sequence: number; item: string | null }[]
+  /** Trials that were not PASSED, the latest first, and only a few of them. */
+  last_failures: FailedTrial[]
   /** Of a task list. */
   tasks?: TaskStatus[]
   /** What keeps the file from being what its ledger shows, in words. */
   problems: string[]
+}
+
+export type FailedTrial = {
+  trial: number
+  task: string | null
+  verdict: TrialVerdict
+  reasons: string[]
 }
 
 export type TaskStatus = {
@@ -57,6 +66,7 @@ export function workStatus(state: WorkState): WorkStatus {
     cost_usd: summary.costUsd,
     cost_per_success_usd: summary.costPerSuccessUsd,
     open: summary.open.map(({ sequence, item }) => ({ sequence, item })),
+    last_failures: lastFailures(state),
     ...(work.kind === "tasks" ? { tasks: tasksOf(state) } : {}),
     problems: [
       ...damages.map((damage) => `the ledger: ${damage}`),
@@ -66,6 +76,16 @@ export function workStatus(state: WorkState): WorkStatus {
       ...unattested.map(({ id }) => `${id} is ticked, but nothing attests that`),
     ],
   }
+}
+
+const mostFailures = 3
+
+function lastFailures({ summary }: WorkState): FailedTrial[] {
+  const failed = summary.trials.filter(({ verdict }) => verdict !== "PASSED")
+  const latest = failed.slice(-mostFailures).toReversed()
+  return latest.map(({ announcement: { sequence, work }, verdict, reasons }) => {
+    return { trial: sequence, task: work.item ?? null, verdict, reasons: [...reasons] }
+  })
 }
 
 function tasksOf({ work, summary }: WorkState): TaskStatus[] {

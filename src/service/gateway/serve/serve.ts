@@ -125,6 +125,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       version: settings.version,
       log,
       searches: new ReadScheduler(),
+      ownProgram: settings,
       monotonicMs: () => performance.now(),
       after: afterTimer,
     },

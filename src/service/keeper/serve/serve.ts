@@ -82,8 +82,8 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   const { mode: containment } = machine.containment
   const { startedAt } = record
   const policy = record.policy.rules().policy.kind
-  const { version } = options
-  const facts = { version, startedAt, containment: machine.containment, policy }
+  const { version, self } = options
+  const facts = { version, startedAt, containment: machine.containment, policy, self }
   const report = keeperReport({
     keeper,
     metrics,

@@ -24,6 +24,7 @@ const killLimitMs = 5000
 
 type ServiceSurroundings = Pick<GatewaySettings, "version" | "startedAt" | "policy"> & {
   containment: Pick<Containment, "mode" | "why" | "holders">
+  self: readonly string[]
 }
 
 export function keeperSettings(
@@ -157,6 +158,7 @@ export function gatewaySettings(
     policy: options.policy,
     runAs: config.runAs,
     preloadMcp: config.preloadMcp,
+    self: [...options.self],
   }
 }
 

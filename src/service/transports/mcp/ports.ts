@@ -10,8 +10,17 @@ export type McpPorts = {
   log: Log
   /** Searches of one caller, one after another. */
   searches: SearchScheduler
+  ownProgram: OwnProgram
   monotonicMs(): number
   after(delayMs: number, run: () => void): Disposable
+}
+
+/** How this program is started as a command of the service, about the service itself. */
+export type OwnProgram = {
+  readonly self: readonly string[]
+  readonly stateDir: string
+  /** Whom commands run as; null is the service's own user. */
+  readonly runAs: string | null
 }
 
 export interface SearchScheduler {

@@ -46,6 +46,10 @@ To hand a task to another agent: \`agent_start\` with the task, \`agent_wait\` u
 not \`working\`, \`agent_answer\` what it asks, \`agent_send\` for the next turn. What it reports
 is a claim: \`verify\` with \`executed\` says whether a tool really wrote it.
 
+To work off a Markdown file of tasks, or try a prompt: \`work_run\`, \`wait\`, \`work_status\`. A
+box is ticked only by a check that was seen to fail and then to pass: never tick one yourself, and
+\`work_verify\` before you report that tasks are done.
+
 An execution belongs to nobody's connection: it goes on when a call is cut off, when you are
 disconnected, and when the client is restarted. \`list\` finds it again. Only \`cancel\` ends it, or
 a timeout that was set for it. \`succeeded\` is true for exit code 0 and nothing else; before you

@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from "node:fs"
+import { readFileSync, realpathSync, statSync } from "node:fs"
 import { basename, extname } from "node:path"
 import { errnoOf } from "../../../lib/errno.ts"
 import { decodeWork, faultText } from "../../documents/fault.ts"
@@ -19,11 +19,11 @@ export type ReadWork = {
 const mostBytes = 16 * 1024 * 1024
 
 export function readWorkFile(given: string): ReadWork {
-  const path = realPath(given)
-  const bytes = readFileSync(path)
-  if (bytes.length > mostBytes) {
-    throw new WorkFailure(`${path} has ${bytes.length} bytes: a work has at most ${mostBytes}.`)
-  }
+  const { path, bytes } = orUnreadable(given, () => {
+    // A link to a work stays one: what it leads to is written.
+    const target = realpathSync(given)
+    return { path: target, bytes: bytesOf(target) }
+  })
   const text = decodeWork(bytes)
   if (!text.ok) throw new WorkFailure(`${path}, ${faultText(text.failure)}.`)
   const work = readWork(text.value)
@@ -33,14 +33,23 @@ export function readWorkFile(given: string): ReadWork {
   return { path, bytes, text: text.value, work: work.value, name, ledgerPath }
 }
 
-/** A link to a work stays one: what it leads to is written. */
-function realPath(given: string): string {
+function bytesOf(path: string): Buffer {
+  const stat = statSync(path)
+  // Others may have no end.
+  if (!stat.isFile()) throw new WorkFailure(`${path} is not a file.`)
+  if (stat.size > mostBytes) {
+    throw new WorkFailure(`${path} has ${stat.size} bytes: a work has at most ${mostBytes}.`)
+  }
+  return readFileSync(path)
+}
+
+function orUnreadable<Value>(path: string, read: () => Value): Value {
   try {
-    return realpathSync(given)
+    return read()
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === null) throw error
-    throw new WorkFailure(`${given} cannot be read (${errno}).`)
+    throw new WorkFailure(`${path} cannot be read (${errno}).`)
   }
 }
 

@@ -19,6 +19,7 @@ export function scopeAround({ operations }: StagedExecution): McpScope {
     version: "1.2.3",
     log: new QuietLog(),
     searches: new ReadScheduler(),
+    ownProgram: { self: ["cc-executor"], stateDir: "/state", runAs: null },
     monotonicMs: () => performance.now(),
     after(delayMs, run) {
       const timer = setTimeout(run, delayMs)

@@ -11,6 +11,9 @@ import { cancelTool, pauseTool, resumeTool, signalTool } from "./steer.ts"
 import type { Tool } from "./tool.ts"
 import { verifyTool } from "./verify.ts"
 import { waitTool } from "./wait.ts"
+import { workRunTool } from "./work/run.ts"
+import { workStatusTool } from "./work/status.ts"
+import { workVerifyTool } from "./work/verify.ts"
 
 /** Every tool there is, in the order a model reads them. */
 export const tools: readonly Tool[] = [
@@ -32,4 +35,7 @@ export const tools: readonly Tool[] = [
   agentSendTool,
   agentInterruptTool,
   agentStatusTool,
+  workRunTool,
+  workStatusTool,
+  workVerifyTool,
 ]
