@@ -47,6 +47,20 @@ for (const name of ["plain TCP", "TLS", "the unix socket"]) {
     })
   })
 
+  describe(`a request over ${name} whose sender ends the connection within its body`, () => {
+    test("is told so, and nothing runs", async () => {
+      const mark = `cut off over ${name}`
+      const [head = "", body = ""] = start(mark).split("\r\n\r\n")
+      using talk = new ByteTalk(doors.get(name) ?? { port: 0 })
+
+      talk.end(`${head}\r\n\r\n${body.slice(0, -1)}`)
+      await talk.closes()
+
+      expect(talk.statuses.filter((status) => status !== 400)).toEqual([])
+      expect(await countOf(name, mark)).toBe(0)
+    })
+  })
+
   describe(`two starts, one after the other on one connection, over ${name}`, () => {
     test("are both answered", async () => {
       using talk = new ByteTalk(doors.get(name) ?? { port: 0 })

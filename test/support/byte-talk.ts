@@ -39,6 +39,11 @@ export class ByteTalk implements Disposable {
     this.#socket.write(bytes)
   }
 
+  /** These, and nothing after them. */
+  end(bytes: string): void {
+    this.#socket.end(bytes)
+  }
+
   /** The statuses of all answers so far. */
   get statuses(): number[] {
     return [...this.#heard.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))

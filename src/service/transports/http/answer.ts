@@ -33,6 +33,11 @@ export const tooEarly = failure(
     "wait for each answer before you send the next request.",
 )
 
+export const brokenOff = failure(
+  "PARSE_ERROR",
+  "The connection ended before the body of the request had.",
+)
+
 /** Why a response refuses, null when it does not. */
 export function refusalIn(response: Response): HttpFailure | null {
   return refusals.get(response) ?? null

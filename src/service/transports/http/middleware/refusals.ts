@@ -4,7 +4,7 @@ import { failure } from "../../../../protocol/failure.ts"
 import { addressOf } from "../../../access/identify.ts"
 import type { Tarpit } from "../../../access/temporary-bans.ts"
 import type { Refusals } from "../../../gateway/ports.ts"
-import { refusalIn, refuse } from "../answer.ts"
+import { brokenOff, refusalIn, refuse } from "../answer.ts"
 import { connectionOf, type HttpEnvironment } from "../ports.ts"
 
 /** Where JSON-RPC is spoken, what is refused before it is read is refused in its form too. */
@@ -45,9 +45,12 @@ export function holdRefusals(tarpit: Pick<Tarpit, "hold">): MiddlewareHandler<Ht
 export function thrownError(log: Log): ErrorHandler<HttpEnvironment> {
   return (error, c) => {
     const requestId = c.get("requestId")
-    // A body that breaks off because its sender went away is nobody's bug.
-    if (c.req.raw.signal.aborted) log.debug({ requestId }, "http request was aborted")
-    else log.error({ requestId, err: error }, "http request threw")
+    // A body that breaks off because its sender has ended the connection is nobody's bug.
+    if (c.req.raw.signal.aborted && error.name === "AbortError") {
+      log.debug({ requestId }, "http request was aborted")
+      return refuse(brokenOff)
+    }
+    log.error({ requestId, err: error }, "http request threw")
     const message = `Internal error. See the log of the service for request ${requestId}.`
     return refuse(failure("INTERNAL", message, { request_id: requestId }))
   }
