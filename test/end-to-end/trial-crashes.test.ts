@@ -71,14 +71,14 @@ describe("a trial whose runner is gone", () => {
     const request = { ...ground.request(), lease_ms: 1000 }
     const { trial } = await session.call("trial.begin", { ...request, runner })
     const left = await session.call("trial.begin", request)
-    const verdictOf = async (one: string) =>
+    const verdict = async (one: string) =>
       (await session.call("trial.status", { trial: one })).verdict
 
-    await until("the other is lost", async () => (await verdictOf(left.trial)) === "LOST")
-    expect(await verdictOf(trial)).toBeNull()
+    await until("the other is lost", async () => (await verdict(left.trial)) === "LOST")
+    expect(await verdict(trial)).toBeNull()
 
     await session.call("control", { execution_id: runner, type: "RESUME" })
-    await until("it is lost, too", async () => (await verdictOf(trial)) === "LOST")
+    await until("it is lost, too", async () => (await verdict(trial)) === "LOST")
   })
 })
 

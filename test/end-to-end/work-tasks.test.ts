@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { Service } from "../support/service.ts"
 import { sharedService } from "../support/shared-service.ts"
 import { WorkFolder } from "../support/work-folder.ts"
 import { oldTaskList } from "../workflow/first-generation.ts"
@@ -29,6 +30,19 @@ Prose with a \`touch executed-prose\` in it.
   Check: \`test -f three.txt\`
 - [ ] **T04 – For a person**
 `
+
+describe("a service with an allow-list", () => {
+  test("runs the checks and the act of a task, of which it allows the programs", async () => {
+    await using strict = await Service.start({ flags: { "allowed-commands": "bash,sh" } })
+    const text = "---\nagent: sh actor.sh\n---\n- [ ] **T01 – One**\n  Check: `test -s one.txt`\n"
+    const actor = "cat > /dev/null; echo one > one.txt\n"
+    await using folder = new WorkFolder(strict, { "actor.sh": actor, "T.md": text })
+
+    const run = await folder.run("tasks", "run", "T.md")
+
+    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("verified") })
+  })
+})
 
 describe("a task list in a repository", () => {
   test("is done in order, each task on what the one before has done", async () => {

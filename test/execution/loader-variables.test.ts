@@ -4,6 +4,7 @@ import {
   isBaseVariable,
   refusedVariable,
 } from "../../src/execution/loader-variables.ts"
+import { newMarker } from "../../src/execution/trial/check-wrapper.ts"
 
 const loaders = [
   "LD_PRELOAD",
@@ -49,6 +50,13 @@ describe("a variable", () => {
 
   test("that does not is left alone", () => {
     expect(others.filter(changesWhatRuns)).toEqual([])
+  })
+
+  test("that marks a check of a trial may be set to a marker, and to nothing else", () => {
+    const marker = newMarker(new Date(0), "abcd2345")
+    expect(refusedVariable("CC_EXECUTOR_MARKER", marker, null)).toBeNull()
+    expect(refusedVariable("CC_EXECUTOR_MARKER", marker, ["CI"])).toBeNull()
+    expect(refusedVariable("CC_EXECUTOR_MARKER", `${marker} x`, null)).toContain("must not set")
   })
 
   test("of a request may be what the policy names", () => {

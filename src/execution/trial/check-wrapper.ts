@@ -9,6 +9,10 @@ export function newMarker(now: Date, random: string): string {
   return `MARKER_${date.replaceAll("-", "")}_${time.slice(0, 8).replaceAll(":", "")}_${random}`
 }
 
+export function isMarker(text: string): boolean {
+  return /^MARKER_\d{8}_\d{6}_[a-z2-7]+$/.test(text)
+}
+
 const script = `printf '%s begin\\n' "$${markerVariable}"
 bash -e -c "$1"
 status=$?

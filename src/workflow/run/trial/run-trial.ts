@@ -168,7 +168,9 @@ class RunningTrial {
     const { work, prompt, session: options, environment, timeoutSeconds } = this.#toRun
     const labels = { work: work.name.slice(0, 256), trial: `${sequence}`, step: step.id }
     const { client } = this.#world
-    const own = { ...environment, [trialVariable]: trial }
+    const { policy } = await client.connected
+    // With an allow-list, an act has the service's environment, as every request without `env`.
+    const own = policy === "allow-list" ? {} : { ...environment, [trialVariable]: trial }
     try {
       if (step.role === "act" && step.session !== undefined) {
         const { cwd } = step
