@@ -35,8 +35,8 @@ describe("a service with an allow-list", () => {
   test("runs the checks and the act of a task, of which it allows the programs", async () => {
     await using strict = await Service.start({ flags: { "allowed-commands": "bash,sh" } })
     const text = "---\nagent: sh actor.sh\n---\n- [ ] **T01 – One**\n  Check: `test -s one.txt`\n"
-    const actor = "cat > /dev/null; echo one > one.txt\n"
-    await using folder = new WorkFolder(strict, { "actor.sh": actor, "T.md": text })
+    const one = "cat > /dev/null; echo one > one.txt\n"
+    await using folder = new WorkFolder(strict, { "actor.sh": one, "T.md": text })
 
     const run = await folder.run("tasks", "run", "T.md")
 
