@@ -92,7 +92,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     files: {
       "src/cli/work/verify-file.ts": "statSync",
       "src/workflow/run/files/directory-lock.ts": "openSync",
-      "src/workflow/run/files/read-work.ts": "readFileSync realpathSync",
+      "src/workflow/run/files/read-work.ts": "readFileSync realpathSync statSync",
       "src/workflow/run/files/work-state.ts": "existsSync",
       "src/workflow/run/files/write-text.ts":
         "chmodSync openSync readFileSync renameSync rmSync statSync",

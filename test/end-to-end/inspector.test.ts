@@ -22,6 +22,7 @@ const steering = ["input", "pause", "resume", "cancel", "signal"]
 const agents = ["start", "wait", "answer", "send", "interrupt", "status"].map(
   (name) => `agent_${name}`,
 )
+const works = ["run", "status", "verify"].map((name) => `work_${name}`)
 const tools = [
   "start",
   "run",
@@ -32,6 +33,7 @@ const tools = [
   "receipt",
   ...steering,
   ...agents,
+  ...works,
 ]
 
 /** Runs the Inspector's command line once, and answers the result it prints. */
