@@ -61,6 +61,7 @@ function buildArguments(
     "--minify",
     "--bytecode",
     "--format=esm",
+    "--splitting", // a process loads the chunks it needs, and no others
     "--sourcemap",
     // The executable runs in other people's folders: what lies there is not its own.
     "--no-compile-autoload-dotenv",

@@ -37,7 +37,7 @@ import { readWith } from "./read-with-reserve.ts"
 import { unseenClient } from "./unseen-client.ts"
 
 /** Characters of text sent: each message was a string before. */
-const collectEveryLength = 6 * 1024 * 1024
+const collectEveryLength = 8 * 1024 * 1024
 
 /** How long a health page or a scrape waits for the keeper. */
 const keeperPatienceMs = 1000
