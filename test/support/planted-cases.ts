@@ -50,7 +50,10 @@ export function faultsOf({ exitCode, stdout, stderr, isLate }: Finished): string
 /** Where the words are about what the file says, and not about the file. */
 const otherWords: readonly { of: RegExp; words: RegExp }[] = [
   { of: /schema\.json$/, words: /has version/ },
-  { of: /^transcripts\//, words: /transcript +broken at|transcript is damaged|is no longer kept/ },
+  {
+    of: /^transcripts(?:\/|$)/,
+    words: /transcript +broken at|transcript is damaged|is no longer kept/,
+  },
 ]
 
 /** Whether words tell whoever reads them which file is meant. */

@@ -1,5 +1,6 @@
-import { readdirSync, statSync } from "node:fs"
+import { type Dirent, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { errnoOf } from "../../lib/errno.ts"
 import { readLedger, readWorkFile } from "./files/read-work.ts"
 import { lookAt } from "./files/work-state.ts"
 import { findRepository, gitIn } from "./places/git.ts"
@@ -51,7 +52,7 @@ async function listed(directory: string, environment: World["environment"]): Pro
 }
 
 function walk(directory: string, below = "", found: string[] = []): string[] {
-  for (const entry of readdirSync(join(directory, below), { withFileTypes: true })) {
+  for (const entry of entriesOf(directory, below)) {
     if (found.length >= mostFiles) break
     const path = join(below, entry.name)
     const isHidden = entry.name.startsWith(".") || entry.name === "node_modules"
@@ -59,6 +60,18 @@ function walk(directory: string, below = "", found: string[] = []): string[] {
     else if (entry.isFile()) found.push(path)
   }
   return found
+}
+
+/** What cannot be read below the directory is left out. */
+function entriesOf(directory: string, below: string): Dirent[] {
+  try {
+    return readdirSync(join(directory, below), { withFileTypes: true })
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === null) throw error
+    if (below !== "") return []
+    throw new WorkFailure(`${directory} cannot be read (${errno}).`)
+  }
 }
 
 function isSmallFile(path: string): boolean {

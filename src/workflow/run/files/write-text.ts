@@ -46,9 +46,14 @@ export function writeText(path: string, text: Uint8Array): void {
   syncDirectory(path)
 }
 
+const draftEnding = ".cc-executor-draft"
+
+/** What git is to leave out: drafts of other runners come and go while it looks. */
+export const draftPattern = `**/.*${draftEnding}`
+
 /** Who holds the lock of the work finds one only where a runner was killed. */
 function draftOf(path: string): string {
-  return join(dirname(path), `.${basename(path)}.cc-executor-draft`)
+  return join(dirname(path), `.${basename(path)}${draftEnding}`)
 }
 
 function writeDraft(path: string, text: Uint8Array, like: Stats | undefined): string {

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync } from "node:fs"
 import { join, relative } from "node:path"
+import { draftPattern } from "../files/write-text.ts"
 import { answerOf, changeWorktrees, type Git, gitIn } from "./git.ts"
 import type { Change, Ground, Snapshot, WorkFiles } from "./ground.ts"
 import type { RunnerFolder } from "./runner-folder.ts"
@@ -70,7 +71,8 @@ async function commitSnapshot(
   const source = own.startsWith("/") ? own : ownPath
   if (existsSync(source)) copyFileSync(source, index)
   const env = { GIT_INDEX_FILE: index }
-  await git(["add", "--all", "--", ".", ...without.flatMap(excluded)], { env })
+  const left = [`:(exclude,glob)${draftPattern}`, ...without.flatMap(excluded)]
+  await git(["add", "--all", "--", ".", ...left], { env })
   const parent = await headOf(git)
   const blob = await workBlob(git, work, parent)
   await git(["update-index", "--add", "--cacheinfo", `100644,${blob},${work.file}`], { env })
