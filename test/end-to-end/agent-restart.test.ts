@@ -192,9 +192,12 @@ describe("a session whose service was killed", () => {
       await asked.promise
       process.kill(stage.service.pid, "SIGSTOP")
       mayAnswer.resolve()
-      await until("the agent has written its answer down", () => {
-        return filesWith(stage.home, "Answer 1.").length > 0
-      })
+      await until("the agent has written its answer, and the end of the turn, down", () =>
+        filesWith(stage.home, "Answer 1.").some((path) => {
+          const [, after = ""] = readFileSync(path, "utf8").split("Answer 1.")
+          return after.includes('"type":"last-prompt"')
+        }),
+      )
       await stage.crash()
 
       const next = await stage.whenRestarted(id)
