@@ -64,6 +64,9 @@ export async function terminalSession(
   await tmux("send-keys", "C-d")
   await untilPrompts(2, screen)
   const id = /agent attach (\w{8})/.exec((await screen()).join(" "))?.[1] ?? ""
+  // Its status follows its events, a moment later.
+  const list = async () => lines(await run([executable, "ps"], project, env))
+  await until("the status", list, (listed) => listed.some((line) => / idle /.test(line)))
   await type("cc-executor ps")
   await untilPrompts(3, screen)
   await type(`cc-executor verify ${id.slice(0, 3)} --executed "ok: 2 + 3 = 5"`)
