@@ -126,6 +126,16 @@ describe("a place in a repository", () => {
     expect(existsSync(join(directory, "hooked"))).toBe(false)
   })
 
+  test("leaves no state of the ledger in the repository", async () => {
+    repository()
+    write(work.ledger, "one trial\n")
+    await using folder = await openFolder(true)
+    await gitGround(directory, folder, env).snapshot(work)
+
+    const blob = git("hash-object", work.ledger)
+    expect(git("cat-file", "--batch-all-objects", "--batch-check")).not.toContain(blob)
+  })
+
   test("is gone with its runner, and when that was killed, with the next one", async () => {
     repository()
     const folder = await openFolder(true)

@@ -71,7 +71,9 @@ async function commitSnapshot(
   const source = own.startsWith("/") ? own : ownPath
   if (existsSync(source)) copyFileSync(source, index)
   const env = { GIT_INDEX_FILE: index }
-  const left = [`:(exclude,glob)${draftPattern}`, ...without.flatMap(excluded)]
+  // The ledger grows with every trial: git would keep each state of it.
+  const ledger = `:(exclude,literal)${work.ledger}`
+  const left = [ledger, `:(exclude,glob)${draftPattern}`, ...without.flatMap(excluded)]
   await git(["add", "--all", "--", ".", ...left], { env })
   const parent = await headOf(git)
   const blob = await workBlob(git, work, parent)
