@@ -62,7 +62,7 @@ describe("a flood on a small disk", () => {
       await using service = await Service.start({ stateDir: disk.path, flags })
       using session = await RawSession.open(await service.url())
       const { execution_id } = await session.call("execute", { argv: ["cat"], stdin: "pipe" })
-      const floods = await Promise.all([flood(session), flood(session)])
+      const floods = await floodTogether(session, 2)
       await until("its end waits for room", () => {
         exhaust(disk)
         session.request("input", { execution_id, data: "on a full disk\n" })
@@ -205,4 +205,18 @@ function exhaust(disk: SmallDisk): void {
 async function flood(session: RawSession) {
   const { execution_id: id } = await session.call("execute", { argv: ["yes"], encoding: "binary" })
   return { id, completed: await session.heard("process.completed", id) }
+}
+
+/** Several floods that begin once all of them are started: the first one leaves no room for more. */
+async function floodTogether(session: RawSession, count: number) {
+  const argv = ["sh", "-c", "read -r _; exec yes"]
+  const held = { argv, encoding: "binary", stdin: "pipe" } as const
+  const started: string[] = []
+  while (started.length < count) {
+    started.push((await session.call("execute", held)).execution_id)
+  }
+  for (const execution_id of started) session.request("input", { execution_id, data: "begin\n" })
+  return Promise.all(
+    started.map(async (id) => ({ id, completed: await session.heard("process.completed", id) })),
+  )
 }
