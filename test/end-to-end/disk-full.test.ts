@@ -207,7 +207,7 @@ async function flood(session: RawSession) {
   return { id, completed: await session.heard("process.completed", id) }
 }
 
-/** Several floods that begin once all of them are started: the first one leaves no room for more. */
+/** Floods that begin once all of them are started: the first leaves no room for another. */
 async function floodTogether(session: RawSession, count: number) {
   const argv = ["sh", "-c", "read -r _; exec yes"]
   const held = { argv, encoding: "binary", stdin: "pipe" } as const
