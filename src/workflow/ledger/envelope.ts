@@ -1,5 +1,6 @@
-import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto"
+import { type KeyObject, verify } from "node:crypto"
 import { signedBytes } from "../../execution/receipt.ts"
+import { fromBase64, keyIdOf, readPublicKey } from "../../lib/public-key.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 
 /** By the name that envelopes give them. */
@@ -41,24 +42,4 @@ export function openEnvelope(
     return fail({ kind: "signature", reason })
   }
   return ok(bytes.toString("utf8"))
-}
-
-function readPublicKey(pem: string): KeyObject | null {
-  try {
-    const key = createPublicKey(pem)
-    return key.asymmetricKeyType === "ed25519" ? key : null
-  } catch {
-    return null // the parser's errors have no common kind, and all mean this
-  }
-}
-
-function keyIdOf(key: KeyObject): string {
-  const der = key.export({ type: "spki", format: "der" })
-  return createHash("sha256").update(der).digest("hex").slice(0, 16)
-}
-
-/** Many texts decode to the same bytes; only the one that was written is taken. */
-function fromBase64(text: string): Buffer | null {
-  const bytes = Buffer.from(text, "base64")
-  return bytes.toString("base64") === text ? bytes : null
 }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict"
-import { createPublicKey, type KeyObject, sign, verify } from "node:crypto"
+import { sign, verify } from "node:crypto"
 import { z } from "zod"
 import { Receipt, receiptOf, SignedReceipt, signedBytes } from "../../../execution/receipt.ts"
 import { tryParseJson } from "../../../lib/parse-json.ts"
+import { fromBase64, keyIdOf, readPublicKey } from "../../../lib/public-key.ts"
 import type { ReceiptSigner } from "../../keeper/ports.ts"
-import { keyIdOf, type SigningKey } from "./signing-key.ts"
+import type { SigningKey } from "./signing-key.ts"
 
 const payloadType = "application/vnd.cc-executor.receipt+json"
 
@@ -62,21 +63,6 @@ export function verifyReceipt(
     return invalid("the signature does not match: the receipt or the signature was changed")
   }
   return readReceipt(bytes, trustedPublicKeyPem === null ? "self-attested" : "trusted")
-}
-
-function readPublicKey(pem: string): KeyObject | null {
-  try {
-    const key = createPublicKey(pem)
-    return key.asymmetricKeyType === "ed25519" ? key : null
-  } catch {
-    return null // the parser's errors have no common kind, and all mean this
-  }
-}
-
-/** Many texts decode to the same bytes; only the one that was written is taken. */
-function fromBase64(text: string): Buffer | null {
-  const bytes = Buffer.from(text, "base64")
-  return bytes.toString("base64") === text ? bytes : null
 }
 
 function readReceipt(bytes: Buffer, trust: "trusted" | "self-attested"): ReceiptVerification {

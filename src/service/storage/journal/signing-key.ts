@@ -1,13 +1,8 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-} from "node:crypto"
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { isErrno, messageOf } from "../../../lib/errno.ts"
 import { type OwnedFile, openOwned, readAll, replaceOwned } from "../../../lib/owned-file.ts"
+import { keyIdOf } from "../../../lib/public-key.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { isFileTrouble } from "../../../lib/untrusted-file.ts"
 import { statePathsIn } from "../state-paths.ts"
@@ -37,12 +32,6 @@ export function loadOrCreateSigningKey(
 
 export function publicKeyPem(key: SigningKey): string {
   return key.publicKey.export({ type: "spki", format: "pem" })
-}
-
-/** The beginning of the SHA-256 of the public key's DER: what an envelope calls its key. */
-export function keyIdOf(publicKey: KeyObject): string {
-  const der = publicKey.export({ type: "spki", format: "der" })
-  return createHash("sha256").update(der).digest("hex").slice(0, 16)
 }
 
 function openUnlessMissing(path: string): OwnedFile | null {

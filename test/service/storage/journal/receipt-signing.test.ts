@@ -8,12 +8,12 @@ import {
   signedBytes,
 } from "../../../../src/execution/receipt.ts"
 import type { ExecutionRecord } from "../../../../src/execution/record.ts"
+import { keyIdOf } from "../../../../src/lib/public-key.ts"
 import {
   createReceiptSigner,
   verifyReceipt,
 } from "../../../../src/service/storage/journal/receipt-signing.ts"
 import {
-  keyIdOf,
   publicKeyPem,
   type SigningKey,
 } from "../../../../src/service/storage/journal/signing-key.ts"
