@@ -148,7 +148,7 @@ describe("in the directory of a service that runs", () => {
     const listed = await home.use(["ps"], stateDir, owner)
 
     expect(roots.look()).toBe(before)
-    expect(listed.stdout).toContain("sleep 1000")
+    expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("sleep 1000") })
     await endService(stateDir)
   })
 })

@@ -87,6 +87,13 @@ export const AttestedTrial = z.object({
 })
 export type AttestedTrial = z.infer<typeof AttestedTrial>
 
+/** All but the receipts: they are most of it, and only who verifies needs them. */
+export const TrialOutline = AttestedTrial.extend({
+  steps: z.array(AttestedStep.omit({ receipt: true })),
+})
+export type TrialOutline = z.infer<typeof TrialOutline>
+export type StepOutline = TrialOutline["steps"][number]
+
 const ResourceDescriptor = z.object({
   name: z.string(),
   digest: z.object({ sha256: Digest }),

@@ -1,8 +1,8 @@
 import type { Digest } from "../../execution/trial/announcement.ts"
-import type { AttestedTrial } from "../../execution/trial/attestation.ts"
+import type { TrialOutline } from "../../execution/trial/attestation.ts"
 import type { Damage } from "./damage.ts"
 
-type Line = { line: number; trial: AttestedTrial }
+type Line = { line: number; trial: TrialOutline }
 type Journal = {
   head: { sequence: number; digest: Digest } | null
   open: readonly { sequence: number }[]

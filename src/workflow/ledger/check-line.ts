@@ -5,6 +5,7 @@ import {
   SignedAttestation,
   Statement,
   statementOf,
+  TrialOutline,
 } from "../../execution/trial/attestation.ts"
 import { canonicalText } from "../../lib/canonical-text.ts"
 import { tryParseJson } from "../../lib/parse-json.ts"
@@ -12,36 +13,55 @@ import { fail, ok, type Result } from "../../lib/result.ts"
 import { checkSteps, type KnownReceipts } from "./check-steps.ts"
 import type { LineFault } from "./damage.ts"
 import { openEnvelope, type PublicKeys } from "./envelope.ts"
-import { lineOf } from "./ledger-text.ts"
+import { envelopeIn, lineOf } from "./ledger-text.ts"
 import { verdictFault } from "./rejudge.ts"
 
-/** Everything that one line shows by itself; or, where `known` is null, only who has signed it. */
+/** Everything that one line shows by itself. */
 export function checkLine(
   text: string,
   keys: PublicKeys,
-  known: KnownReceipts | null,
-): Result<AttestedTrial, LineFault> {
-  const value = tryParseJson(text)
-  if (value === undefined) return unreadable("it is not JSON")
-  const envelope = SignedAttestation.safeParse(value)
-  if (!envelope.success) return unreadable(issueIn(envelope.error))
-  // Not even what the signature does not cover may be changed unseen.
-  if (lineOf(envelope.data) !== text) {
-    return refused("signature", "it is not as it was written: something was added or changed")
-  }
-  const opened = openEnvelope(envelope.data, keys)
+  known: KnownReceipts,
+): Result<TrialOutline, LineFault> {
+  const opened = openLine(text, keys)
   if (!opened.ok) return opened
-  const payload = tryParseJson(opened.value)
-  const statement = Statement.safeParse(payload)
+  const statement = Statement.safeParse(opened.value)
   if (!statement.success) return unreadable(issueIn(statement.error))
   const { trial } = statement.data.predicate
-  if (known === null) return ok(trial)
-  const fault = statementFault(statement.data) ?? announcementFault(trial, payload)
+  const fault = statementFault(statement.data) ?? announcementFault(trial, opened.value)
   if (fault !== null) return fail(fault)
   const receipts = checkSteps(trial, keys, known)
   if (!receipts.ok) return receipts
   const wrong = verdictFault(trial, receipts.value)
   return wrong === null ? ok(trial) : fail(wrong)
+}
+
+const Outlined = z.object({ predicate: z.object({ trial: TrialOutline }) })
+
+/** What a service has signed, without asking whether it follows from the receipts inside. */
+export function checkSignature(text: string, keys: PublicKeys): Result<TrialOutline, LineFault> {
+  const opened = openLine(text, keys)
+  if (!opened.ok) return opened
+  const statement = Outlined.safeParse(opened.value)
+  return statement.success ? ok(statement.data.predicate.trial) : unreadable(issueIn(statement.error))
+}
+
+function openLine(text: string, keys: PublicKeys): Result<unknown, LineFault> {
+  const envelope = writtenEnvelope(text)
+  if (!envelope.ok) return envelope
+  const opened = openEnvelope(envelope.value, keys)
+  return opened.ok ? ok(tryParseJson(opened.value)) : opened
+}
+
+/** Not even what the signature does not cover may be changed unseen. */
+function writtenEnvelope(text: string): Result<SignedAttestation, LineFault> {
+  const quick = envelopeIn(text)
+  if (quick !== null) return ok(quick)
+  const value = tryParseJson(text)
+  if (value === undefined) return unreadable("it is not JSON")
+  const envelope = SignedAttestation.safeParse(value)
+  if (!envelope.success) return unreadable(issueIn(envelope.error))
+  if (lineOf(envelope.data) === text) return ok(envelope.data)
+  return refused("signature", "it is not as it was written: something was added or changed")
 }
 
 function unreadable(why: string): Result<never, LineFault> {

@@ -1,5 +1,5 @@
 import type { Digest } from "../../execution/trial/announcement.ts"
-import type { AttestedTrial } from "../../execution/trial/attestation.ts"
+import type { TrialOutline } from "../../execution/trial/attestation.ts"
 import { type Counts, countsOf } from "./counts.ts"
 import type { Damage } from "./damage.ts"
 import type { OpenTrial, VerifiedLedger } from "./verify-ledger.ts"
@@ -16,7 +16,7 @@ export type VersionSummary = {
 export type LedgerSummary = {
   damages: readonly Damage[]
   notices: readonly string[]
-  trials: readonly AttestedTrial[] // by number
+  trials: readonly TrialOutline[] // by number
   open: readonly OpenTrial[]
   life: Counts
   versions: readonly VersionSummary[] // in the order in which they were first tried
@@ -43,14 +43,14 @@ export function summarize(ledger: VerifiedLedger): LedgerSummary {
   }
 }
 
-function costOf(trials: readonly AttestedTrial[]): number | null {
+function costOf(trials: readonly TrialOutline[]): number | null {
   const costs = trials.flatMap(({ steps }) =>
     steps.flatMap(({ session, reused }) => (session === null || reused ? [] : session.cost_usd)),
   )
   return costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0)
 }
 
-function versionsOf(trials: readonly AttestedTrial[]): VersionSummary[] {
+function versionsOf(trials: readonly TrialOutline[]): VersionSummary[] {
   const byVersion = Map.groupBy(trials, ({ announcement }) => announcement.version)
   return [...byVersion].map(([version, those]) => ({
     version,

@@ -1,14 +1,14 @@
-import type { AttestedTrial } from "../../execution/trial/attestation.ts"
+import type { TrialOutline } from "../../execution/trial/attestation.ts"
 import type { Task } from "../documents/task.ts"
 import type { LedgerSummary } from "./summary.ts"
 
 /** What the ledger shows of a task as its text is now. */
 export type TaskState =
-  | { kind: "verified"; trial: AttestedTrial }
-  | { kind: "failed"; trial: AttestedTrial }
-  | { kind: "warned"; trial: AttestedTrial } // or broken: neither for nor against it
+  | { kind: "verified"; trial: TrialOutline }
+  | { kind: "failed"; trial: TrialOutline }
+  | { kind: "warned"; trial: TrialOutline } // or broken: neither for nor against it
   | { kind: "under-way"; sequence: number }
-  | { kind: "outdated"; trial: AttestedTrial } // its last trial was of another text or check
+  | { kind: "outdated"; trial: TrialOutline } // its last trial was of another text or check
   | { kind: "unattested" } // ticked by hand
   | { kind: "accepted" } // by a person
   | { kind: "open" }

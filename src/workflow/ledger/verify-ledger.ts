@@ -1,22 +1,17 @@
 import type { Digest } from "../../execution/trial/announcement.ts"
-import type { AttestedTrial } from "../../execution/trial/attestation.ts"
+import type { TrialOutline } from "../../execution/trial/attestation.ts"
 import { chainDamages } from "./check-chain.ts"
-import { checkLine } from "./check-line.ts"
-import type { KnownReceipts } from "./check-steps.ts"
+import { type CheckedLine, type LedgerReading, LineChecker } from "./checked-lines.ts"
 import type { Damage } from "./damage.ts"
-import { readPublicKeys } from "./envelope.ts"
 import { linesOfLedger } from "./ledger-text.ts"
 
 /** What a ledger must be about. */
-export type LedgerContext = {
+export type LedgerContext = LedgerReading & {
   name: string
   kind: "prompt" | "tasks"
   /** Where the work is, and was before it was moved; null where that cannot be known. */
   paths: ReadonlySet<string> | null
-  publicKeys: readonly string[] // Ed25519, PEM
   journal: JournalView | null // null: its chain is not in the journal here
-  /** What a service has signed can be written without asking whether it follows from receipts. */
-  signaturesOnly?: boolean
 }
 
 /** What the journal knows of the chain. */
@@ -27,7 +22,7 @@ export type JournalView = {
 
 export type OpenTrial = { sequence: number; item: string | null }
 
-export type LedgerTrial = { line: number; trial: AttestedTrial }
+export type LedgerTrial = { line: number; trial: TrialOutline }
 
 export type VerifiedLedger = {
   trials: LedgerTrial[] // what is sound, by number; while there is damage, nothing of it counts
@@ -38,31 +33,30 @@ export type VerifiedLedger = {
   head: { sequence: number; digest: Digest } | null // the last one that is here
 }
 
-/** Lines that were found sound with the same keys, by their text: they stay so. */
-export type KnownLines = Map<string, AttestedTrial>
+export function verifyLedger(text: string, context: LedgerContext): VerifiedLedger {
+  const checker = new LineChecker(context)
+  return verifyLines(
+    linesOfLedger(text).map((line) => checker.check(line)),
+    context,
+  )
+}
 
-export function verifyLedger(
-  text: string,
-  context: LedgerContext,
-  known: KnownLines = new Map(),
+/** What lines come to that were each looked at by themselves. */
+export function verifyLines(
+  lines: readonly CheckedLine[],
+  context: Omit<LedgerContext, keyof LedgerReading>,
 ): VerifiedLedger {
   const { journal } = context
-  const keys = readPublicKeys(context.publicKeys)
-  const receipts: KnownReceipts | null = context.signaturesOnly === true ? null : new Map()
   const sound: LedgerTrial[] = []
   const damages: Damage[] = []
-  for (const { number, text: line } of linesOfLedger(text)) {
-    const earlier = known.get(line)
-    const checked = earlier === undefined ? checkLine(line, keys, receipts) : null
-    if (checked?.ok === false) {
-      damages.push({ line: number, ...checked.failure })
+  for (const { number: line, checked } of lines) {
+    if (!checked.ok) {
+      damages.push({ line, ...checked.failure })
       continue
     }
-    const trial = checked?.value ?? earlier
-    if (trial === undefined) continue
-    known.set(line, trial)
-    const stranger = workDamage(number, trial, context)
-    if (stranger === null) sound.push({ line: number, trial })
+    const trial = checked.value
+    const stranger = workDamage(line, trial, context)
+    if (stranger === null) sound.push({ line, trial })
     else damages.push(stranger)
   }
   const all = [...damages, ...chainDamages(sound, damages.length, journal)]
@@ -87,8 +81,8 @@ function sequenceOf({ trial }: LedgerTrial): number {
 
 function workDamage(
   line: number,
-  { announcement }: AttestedTrial,
-  { name, kind, paths }: LedgerContext,
+  { announcement }: TrialOutline,
+  { name, kind, paths }: Pick<LedgerContext, "name" | "kind" | "paths">,
 ): Damage | null {
   const { work } = announcement
   if (work.name !== name || work.kind !== kind) {
@@ -99,7 +93,10 @@ function workDamage(
   return { line, kind: "work", reason: `it is about ${work.path}, which is another file` }
 }
 
-function noticesOf(trials: readonly LedgerTrial[], { journal }: LedgerContext): string[] {
+function noticesOf(
+  trials: readonly LedgerTrial[],
+  { journal }: Pick<LedgerContext, "journal">,
+): string[] {
   const last = trials.at(-1)
   if (last === undefined) return []
   if (journal === null) {

@@ -1,11 +1,11 @@
 import type { ExecutionId } from "../../execution/id.ts"
 import type { Digest } from "../../execution/trial/announcement.ts"
-import type { AttestedTrial } from "../../execution/trial/attestation.ts"
+import type { TrialOutline } from "../../execution/trial/attestation.ts"
 import { redKey } from "./definition.ts"
 
 /** Executions that were red for the same version of a work on the same files. */
 export function reusableReds(
-  trials: readonly AttestedTrial[],
+  trials: readonly TrialOutline[],
   version: Digest,
   tree: string,
 ): Map<string, ExecutionId> {

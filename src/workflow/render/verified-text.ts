@@ -1,4 +1,4 @@
-import type { AttestedStep, AttestedTrial } from "../../execution/trial/attestation.ts"
+import type { StepOutline, TrialOutline } from "../../execution/trial/attestation.ts"
 import type { BoxMark, Task } from "../documents/task.ts"
 import { acceptanceText, claimWords } from "../documents/task-body.ts"
 import { damageText } from "../ledger/damage.ts"
@@ -40,12 +40,12 @@ function renderingOf(task: Task, state: TaskState): TaskRendering {
   }
 }
 
-function verifiedText(trial: AttestedTrial): string {
+function verifiedText(trial: TrialOutline): string {
   return `${nameOf(trial)}, ${trial.steps.flatMap((step) => greenText(trial, step)).join("; ")}`
 }
 
 /** `red k3tq… exit 1 → green p5xw… exit 0, ` and the check. */
-function greenText({ steps }: AttestedTrial, green: AttestedStep): string[] {
+function greenText({ steps }: TrialOutline, green: StepOutline): string[] {
   if (green.role !== "green" || green.run === undefined) return []
   const red = steps.find(
     ({ role, run, finding }) => role === "red" && run === green.run && finding === "right",
@@ -54,12 +54,12 @@ function greenText({ steps }: AttestedTrial, green: AttestedStep): string[] {
   return [`${seen}${stepText(green)}, ${codeSpan(green.run)}`]
 }
 
-function stepText({ role, execution_id, exit }: AttestedStep): string {
+function stepText({ role, execution_id, exit }: StepOutline): string {
   return `${role} ${(execution_id ?? "").slice(0, 4)}… exit ${exit ?? "unknown"}`
 }
 
 /** Failed, warned, broken or lost, with the reason and the checks. */
-function trialText(trial: AttestedTrial): string {
+function trialText(trial: TrialOutline): string {
   const reason = inline(trial.reasons[0] ?? "")
   const checks = checksIn(trial).map(codeSpan).join(", ")
   return `${nameOf(trial)} ${whatBecame[trial.verdict]}: ${reason}${checks && `, ${checks}`}`
@@ -73,18 +73,18 @@ const whatBecame = {
   BROKEN: "is broken",
 } as const
 
-function outdatedText({ checks }: Task, trial: AttestedTrial): string {
+function outdatedText({ checks }: Task, trial: TrialOutline): string {
   const ran = checksIn(trial)
   const isSame = ran.length === checks.length && checks.every(({ run }) => ran.includes(run))
   if (isSame) return `its text has changed since ${nameOf(trial)}: run it again`
   return `its check has changed since ${nameOf(trial)}, which ran ${ran.map(codeSpan).join(", ")}`
 }
 
-function checksIn({ steps }: AttestedTrial): string[] {
+function checksIn({ steps }: TrialOutline): string[] {
   const runs = steps.flatMap(({ role, run }) => (role === "green" && run !== undefined ? run : []))
   return [...new Set(runs)]
 }
 
-function nameOf({ announcement }: AttestedTrial): string {
+function nameOf({ announcement }: TrialOutline): string {
   return `trial ${announcement.sequence}`
 }

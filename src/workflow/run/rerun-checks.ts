@@ -1,7 +1,6 @@
 import type { AttestedTrial } from "../../execution/trial/attestation.ts"
 import type { Task } from "../documents/task.ts"
 import { taskState } from "../ledger/task-state.ts"
-import type { KnownLines } from "../ledger/verify-ledger.ts"
 import { bringUpToDate } from "./files/work-state.ts"
 import { runOneTrial } from "./one-trial.ts"
 import { type RunOptions, Spending } from "./run-options.ts"
@@ -19,8 +18,7 @@ export async function rerunChecks(
   path: string,
   options: RunOptions,
 ): Promise<readonly AttestedTrial[]> {
-  const known: KnownLines = new Map()
-  let state = await bringUpToDate(world, path, known)
+  let state = await bringUpToDate(world, path)
   const list = listOf(state)
   const verified = list.tasks.filter((task) => taskState(task, state.summary).kind === "verified")
   await using workspace = await openWorkspace(world, state)
@@ -30,11 +28,12 @@ export async function rerunChecks(
     if (options.signal.aborted) break
     const { setup, needs } = list.settings
     const aim = { checks: inEmptyDirectory(task), guards: [], setup, needs, recovery: [] }
-    const asked = { state, aim, snapshot: await ground.base(), version: task.version }
+    await using folder = workspace.folder.part()
+    const asked = { state, aim, snapshot: await ground.base(folder), version: task.version }
     const trial = { ...asked, item: task.id, prompt: null }
-    const result = await runOneTrial(world, workspace, trial, options, new Spending(null))
+    const result = await runOneTrial(world, { ...workspace, folder }, trial, options, new Spending(null))
     trials.push(result.trial)
-    state = await bringUpToDate(world, path, known)
+    state = await bringUpToDate(world, path, state)
   }
   return trials
 }

@@ -1,5 +1,4 @@
 import type { AttestedTrial } from "../../execution/trial/attestation.ts"
-import type { KnownLines } from "../ledger/verify-ledger.ts"
 import { bringUpToDate, type WorkState } from "./files/work-state.ts"
 import { runOneTrial } from "./one-trial.ts"
 import { type RunOptions, Spending } from "./run-options.ts"
@@ -23,8 +22,7 @@ export async function runPrompt(
   path: string,
   options: PromptRunOptions,
 ): Promise<PromptRun> {
-  const known: KnownLines = new Map()
-  const state = await bringUpToDate(world, path, known)
+  const state = await bringUpToDate(world, path)
   refuseWithoutChecks(state)
   await using workspace = await openWorkspace(world, state)
   const spending = new Spending(options.maxCostUsd)
@@ -38,7 +36,7 @@ export async function runPrompt(
       stopped = whyStop(spending, signal)
       if (stopped !== null) return
       left -= 1
-      trials.push(await tryOnce(world, workspace, path, known, { ...options, signal }, spending))
+      trials.push(await tryOnce(world, workspace, state, { ...options, signal }, spending))
     }
   }
   const jobs = Array.from({ length: Math.min(options.jobs, options.trials) }, work)
@@ -47,27 +45,28 @@ export async function runPrompt(
   const ended = await Promise.allSettled(jobs)
   const broken = ended.find((one) => one.status === "rejected")
   if (broken !== undefined) throw broken.reason
-  const last = await bringUpToDate(world, path, known)
+  const last = await bringUpToDate(world, path, state)
   return { trials, state: last, costUsd: spending.spentUsd, stopped }
 }
 
 async function tryOnce(
   world: World,
   workspace: Workspace,
-  path: string,
-  known: KnownLines,
+  before: WorkState,
   options: PromptRunOptions,
   spending: Spending,
 ): Promise<AttestedTrial> {
-  const state = await bringUpToDate(world, path, known)
+  const state = await bringUpToDate(world, before.path, before)
   refuseWithoutChecks(state)
   const { work } = state
-  if (work.kind !== "prompt") throw notAPrompt(path)
-  const snapshot = await workspace.ground.snapshot(workFiles(workspace, state))
+  if (work.kind !== "prompt") throw notAPrompt(state.path)
+  await using folder = workspace.folder.part()
+  const snapshot = await workspace.ground.snapshot(workFiles(workspace, state), folder)
   const asked = { state, aim: work.settings, snapshot, version: work.version, item: null }
   const prompt = work.body
-  const { trial } = await runOneTrial(world, workspace, { ...asked, prompt }, options, spending)
-  await bringUpToDate(world, path, known)
+  const within = { ...workspace, folder }
+  const { trial } = await runOneTrial(world, within, { ...asked, prompt }, options, spending)
+  await bringUpToDate(world, state.path, state)
   return trial
 }
 

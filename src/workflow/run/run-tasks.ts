@@ -2,7 +2,6 @@ import type { AttestedTrial } from "../../execution/trial/attestation.ts"
 import type { Task } from "../documents/task.ts"
 import type { TaskList } from "../documents/task-list.ts"
 import { type TaskState, taskState } from "../ledger/task-state.ts"
-import type { KnownLines } from "../ledger/verify-ledger.ts"
 import { taskPrompt } from "../plan/act-prompt.ts"
 import { bringUpToDate, type WorkState } from "./files/work-state.ts"
 import { runOneTrial } from "./one-trial.ts"
@@ -33,8 +32,7 @@ export async function runTasks(
   path: string,
   options: TaskRunOptions,
 ): Promise<TaskRun> {
-  const known: KnownLines = new Map()
-  let state = await bringUpToDate(world, path, known)
+  let state = await bringUpToDate(world, path)
   const wanted = wantedTasks(state, options.task)
   const spending = new Spending(options.maxCostUsd)
   const trials: AttestedTrial[] = []
@@ -49,7 +47,7 @@ export async function runTasks(
     if (stopped !== null) break
     const trial = await runTask({ world, workspace, ground, state, options, spending }, task)
     trials.push(trial)
-    state = await bringUpToDate(world, path, known)
+    state = await bringUpToDate(world, path, state)
     const goesOn = trial.verdict === "PASSED" || trial.verdict === "WARNED" || options.keepGoing
     if (goesOn) continue
     stopped = `${id} has not passed`
@@ -72,12 +70,13 @@ async function runTask(running: Running, task: Task): Promise<AttestedTrial> {
   const { world, workspace, ground, state, options, spending } = running
   const list = listOf(state)
   const { guards, setup, needs } = list.settings
-  const snapshot = await ground.base()
+  await using folder = workspace.folder.part()
+  const snapshot = await ground.base(folder)
   const { file } = workFiles(workspace, state)
   const message = `${task.id}: ${task.title}`
   const result = await runOneTrial(
     world,
-    workspace,
+    { ...workspace, folder },
     {
       state,
       snapshot,

@@ -3,6 +3,7 @@ import type { WorkState } from "./files/work-state.ts"
 import type { GitGround } from "./places/git-ground.ts"
 import type { Change, Snapshot } from "./places/ground.ts"
 import type { PlainGround, PlainSnapshot } from "./places/plain-ground.ts"
+import type { RunnerFolder } from "./places/runner-folder.ts"
 import { openTaskBranch, type TaskBranch } from "./places/task-branch.ts"
 import type { TrialResult } from "./trial/run-trial.ts"
 import { type Workspace, workFiles } from "./workspace.ts"
@@ -12,8 +13,8 @@ import type { World } from "./world.ts"
 export interface TaskGround {
   /** The branch; null without git, where it is kept in the directory itself. */
   readonly branch: string | null
-  /** What the next task begins with. */
-  base(): Promise<Snapshot>
+  /** What the next task begins with. It can be used as long as `folder` is there. */
+  base(folder: RunnerFolder): Promise<Snapshot>
   /** What stands in a place after its act, to be given to `announceEnd`. */
   written(place: string): Promise<string | null>
   /** Remembers it before the verdict: who is killed then, loses nothing. */
@@ -37,8 +38,8 @@ function plainTasks(workspace: Workspace, ground: PlainGround, state: WorkState)
   let last: PlainSnapshot | null = null
   return {
     branch: null,
-    async base() {
-      const now = await ground.snapshot(workFiles(workspace, state))
+    async base(folder) {
+      const now = await ground.snapshot(workFiles(workspace, state), folder)
       last = now
       return now
     },
@@ -61,7 +62,7 @@ async function gitTasks(
   const { folder } = workspace
   const { environment } = world
   const open = async (): Promise<TaskBranch> => {
-    const now = await ground.snapshot(workFiles(workspace, state))
+    const now = await ground.snapshot(workFiles(workspace, state), folder)
     return openTaskBranch(ground, state.name, now, folder, environment)
   }
   let branch = await open()

@@ -28,7 +28,7 @@ export async function openWorkspace(world: World, { path }: ReadWork): Promise<W
   const folder = await openRunnerFolder(places, repository, environment)
   const ground =
     repository === null
-      ? plainGround(dirname(path), folder, [places, stateDirectory])
+      ? plainGround(dirname(path), [places, stateDirectory])
       : gitGround(repository, folder, environment, [places, stateDirectory])
   return { ground, folder, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
 }

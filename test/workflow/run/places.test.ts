@@ -8,7 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { gitGround } from "../../../src/workflow/run/places/git-ground.ts"
 import { plainGround } from "../../../src/workflow/run/places/plain-ground.ts"
 import {
@@ -74,10 +74,10 @@ describe("a place in a repository", () => {
     write(work.ledger, "{}\n")
     await using folder = await openFolder(true)
 
-    const snapshot = await gitGround(directory, folder, env).snapshot(work)
+    const snapshot = await gitGround(directory, folder, env).snapshot(work, folder)
     const { path } = await snapshot.place(folder.fresh("base"))
     write(work.file, "the work, rendered differently")
-    const again = await gitGround(directory, folder, env).snapshot(work)
+    const again = await gitGround(directory, folder, env).snapshot(work, folder)
 
     const names = readdirSync(path).toSorted()
     expect(names).toEqual([".git", ".gitignore", "a.txt", "new.txt", "work.md"])
@@ -92,7 +92,7 @@ describe("a place in a repository", () => {
     repository()
     write("gone.txt", "x")
     await using folder = await openFolder(true)
-    const snapshot = await gitGround(directory, folder, env).snapshot(work)
+    const snapshot = await gitGround(directory, folder, env).snapshot(work, folder)
     const place = await snapshot.place(folder.fresh("act"))
 
     write("a.txt", "by the act\n", place.path)
@@ -119,7 +119,7 @@ describe("a place in a repository", () => {
     const hostile = { ...env, GIT_DIR: "/nonexistent", GIT_INDEX_FILE: "/nonexistent" }
     await using folder = await openFolder(true)
 
-    const snapshot = await gitGround(directory, folder, hostile).snapshot(work)
+    const snapshot = await gitGround(directory, folder, hostile).snapshot(work, folder)
     const { path } = await snapshot.place(folder.fresh("base"))
 
     expect(existsSync(join(path, "hooked"))).toBe(false)
@@ -130,16 +130,36 @@ describe("a place in a repository", () => {
     repository()
     write(work.ledger, "one trial\n")
     await using folder = await openFolder(true)
-    await gitGround(directory, folder, env).snapshot(work)
+    await gitGround(directory, folder, env).snapshot(work, folder)
 
     const blob = git("hash-object", work.ledger)
     expect(git("cat-file", "--batch-all-objects", "--batch-check")).not.toContain(blob)
   })
 
+  test("is gone with its part of the runner's folder, and leaves the others", async () => {
+    repository()
+    await using folder = await openFolder(true)
+    const [one, other] = [folder.part(), folder.part()]
+    const ground = gitGround(directory, folder, env)
+    const snapshot = await ground.snapshot(work, one)
+    const place = await snapshot.place(one.fresh("act"))
+    const kept = await (await ground.snapshot(work, other)).place(other.fresh("act"))
+    write("in/a-cache/file", "x", place.path)
+    expect(await place.changes()).toHaveLength(1)
+    Bun.spawnSync(["chmod", "-R", "a-w", join(place.path, "in")])
+
+    await one[Symbol.asyncDispose]()
+
+    expect(worktrees()).toBe(2)
+    expect(existsSync(place.path)).toBe(false)
+    expect(readdirSync(folder.path)).toContain(basename(kept.path))
+    expect(await kept.changes()).toEqual([])
+  })
+
   test("is gone with its runner, and when that was killed, with the next one", async () => {
     repository()
     const folder = await openFolder(true)
-    const snapshot = await gitGround(directory, folder, env).snapshot(work)
+    const snapshot = await gitGround(directory, folder, env).snapshot(work, folder)
     await snapshot.place(folder.fresh("base"))
     expect(worktrees()).toBe(2)
 
@@ -168,8 +188,8 @@ describe("a place in a repository", () => {
 describe("a place without git", () => {
   test("is a copy, whose changes can be taken over", async () => {
     await using folder = await openFolder(false)
-    const ground = plainGround(directory, folder)
-    const snapshot = await ground.snapshot(work)
+    const ground = plainGround(directory)
+    const snapshot = await ground.snapshot(work, folder)
     const place = await snapshot.place(folder.fresh("act"))
 
     write("a.txt", "by the act\n", place.path)
@@ -185,8 +205,8 @@ describe("a place without git", () => {
 
   test("is not taken over where somebody else has written meanwhile", async () => {
     await using folder = await openFolder(false)
-    const ground = plainGround(directory, folder)
-    const snapshot = await ground.snapshot(work)
+    const ground = plainGround(directory)
+    const snapshot = await ground.snapshot(work, folder)
     const place = await snapshot.place(folder.fresh("act"))
     write("a.txt", "by the act\n", place.path)
     write("a.txt", "by a person\n")
@@ -201,7 +221,7 @@ describe("a place without git", () => {
 describe("the branch of a task list", () => {
   async function open(folder: RunnerFolder) {
     const ground = gitGround(directory, folder, env)
-    const now = await ground.snapshot(work)
+    const now = await ground.snapshot(work, folder)
     return openTaskBranch(ground, "My tasks", now, folder, env)
   }
 

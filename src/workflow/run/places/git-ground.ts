@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync } from "node:fs"
+import { copyFileSync, existsSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { draftPattern } from "../files/write-text.ts"
 import { answerOf, changeWorktrees, type Git, gitIn } from "./git.ts"
@@ -27,22 +27,22 @@ export function gitGround(
   const git = gitIn(directory, environment)
   const at = async (commit: string): Promise<GitSnapshot> => {
     const tree = (await git(["rev-parse", `${commit}^{tree}`])).trim()
-    const changesIn = async (path: string) => {
-      const within = await gitWithin(git, path, folder.fresh("index"), environment)
-      return changesSince(within, commit)
-    }
-    const writtenIn = async (path: string) => {
-      const within = await gitWithin(git, path, folder.fresh("index"), environment)
-      return writtenTree(within, commit)
+    const within = async <Found>(path: string, find: (git: Git) => Promise<Found>) => {
+      const index = folder.fresh("index")
+      try {
+        return await find(await gitWithin(git, path, index, environment))
+      } finally {
+        rmSync(index, { force: true })
+      }
     }
     return {
       tree,
       commit,
-      writtenIn,
+      writtenIn: (path) => within(path, (inside) => writtenTree(inside, commit)),
       async place(path) {
         const how = ["--quiet", "--detach", "--lock", "--reason", "used by cc-executor"]
         await changeWorktrees(git, () => git(["worktree", "add", ...how, path, commit]))
-        return { path, changes: () => changesIn(path) }
+        return { path, changes: () => within(path, (inside) => changesSince(inside, commit)) }
       },
     }
   }
@@ -51,7 +51,8 @@ export function gitGround(
     kind: "git",
     git,
     at,
-    snapshot: async (work) => at(await commitSnapshot(git, work, folder.fresh("index"), without)),
+    snapshot: async (work, taken) =>
+      at(await commitSnapshot(git, work, taken.fresh("index"), without)),
   }
 }
 

@@ -1,10 +1,12 @@
+import type { RunnerFolder } from "./runner-folder.ts"
+
 /** The directory that a work is about, and fresh copies of it. */
 export interface Ground<Kind extends string, Taken extends Snapshot> {
   /** Where checks would run if they ran in the user's own directory. */
   readonly directory: string
   readonly kind: Kind
-  /** What is there now, uncommitted or not. */
-  snapshot(work: WorkFiles): Promise<Taken>
+  /** What is there now, uncommitted or not. It can be used as long as `folder` is there. */
+  snapshot(work: WorkFiles, folder: RunnerFolder): Promise<Taken>
 }
 
 /** Both relative to the ground's directory. */
@@ -17,7 +19,7 @@ export type WorkFiles = {
   readonly ledger: string
 }
 
-/** The files of a ground at one moment. They are kept as long as their runner lives. */
+/** The files of a ground at one moment. */
 export interface Snapshot {
   /** A digest of all of them, in hexadecimal. */
   readonly tree: string

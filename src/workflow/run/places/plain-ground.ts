@@ -15,7 +15,6 @@ import { dirname, join } from "node:path"
 import { isErrno } from "../../../lib/errno.ts"
 import { WorkFailure } from "../work-failure.ts"
 import type { Change, Ground, Snapshot } from "./ground.ts"
-import type { RunnerFolder } from "./runner-folder.ts"
 
 /** What a file is, by its path: its mode, and its digest or where it leads. */
 type Listing = ReadonlyMap<string, string>
@@ -34,13 +33,12 @@ const mostBytes = 1024 * 1024 * 1024
 /** `without` are directories that are never copied, wherever they are. */
 export function plainGround(
   directory: string,
-  folder: RunnerFolder,
   without: readonly string[] = [],
 ): PlainGround {
   return {
     directory,
     kind: "plain",
-    async snapshot(work) {
+    async snapshot(work, folder) {
       const pristine = folder.fresh("snapshot")
       copyTree(directory, pristine, filesOf(directory, new Set(without)))
       rmSync(join(pristine, work.ledger), { force: true })

@@ -33,6 +33,8 @@ export type RunnerFolder = AsyncDisposable & {
   readonly path: string
   /** A path in it that nobody has used. */
   fresh(name: string): string
+  /** The same folder; what is made through this one goes with it, before the runner ends. */
+  part(): RunnerFolder
 }
 
 export async function openRunnerFolder(
@@ -44,14 +46,29 @@ export async function openRunnerFolder(
   const { path, lock } = makeLocked(realpathSync(root))
   writeFileSync(lock, JSON.stringify({ repository }))
   let used = 0
+  const fresh = (name: string) => {
+    used += 1
+    return join(path, `${name}-${used}`)
+  }
+  const part = (): RunnerFolder => {
+    const made: string[] = []
+    return {
+      path,
+      fresh(name) {
+        const own = fresh(name)
+        made.push(own)
+        return own
+      },
+      part,
+      [Symbol.asyncDispose]: () => removePlaces(made, repository, environment),
+    }
+  }
   return {
     path,
-    fresh(name) {
-      used += 1
-      return join(path, `${name}-${used}`)
-    },
+    fresh,
+    part,
     async [Symbol.asyncDispose]() {
-      await removePlaces(path, repository, environment)
+      await removePlaces([path], repository, environment)
       closeSync(lock)
     },
   }
@@ -87,7 +104,7 @@ export async function sweepRunnerFolders(root: string, environment: Environment)
     try {
       if (!tryLock(lock)) continue
       const { data } = Owner.safeParse(tryParseJson(readFileSync(lock, "utf8")))
-      await removePlaces(path, data?.repository ?? null, environment)
+      await removePlaces([path], data?.repository ?? null, environment)
     } finally {
       closeSync(lock)
     }
@@ -131,31 +148,32 @@ function removeEmpty(path: string): void {
 }
 
 async function removePlaces(
-  path: string,
+  paths: readonly string[],
   repository: string | null,
   environment: Environment,
 ): Promise<void> {
   if (repository !== null && existsSync(repository)) {
     const git = gitIn(repository, environment)
-    await changeWorktrees(git, () => removeWorktrees(git, path))
+    await changeWorktrees(git, () => removeWorktrees(git, paths))
     return
   }
-  removeFolder(path)
+  for (const path of paths) removeFolder(path)
 }
 
-async function removeWorktrees(git: Git, path: string): Promise<void> {
+async function removeWorktrees(git: Git, paths: readonly string[]): Promise<void> {
   const listed = await git(["worktree", "list", "--porcelain", "-z"])
-  for (const worktree of worktreesIn(listed, path)) {
+  for (const worktree of worktreesIn(listed, paths)) {
     // An act may have changed it in any way; what is not found any more is pruned below.
     await git(["worktree", "unlock", worktree]).catch(() => undefined)
   }
-  removeFolder(path)
+  for (const path of paths) removeFolder(path)
   await git(["worktree", "prune", "--expire=now"])
 }
 
-function worktreesIn(listed: string, folder: string): string[] {
-  const paths = listed.split("\0").filter((line) => line.startsWith("worktree "))
-  return paths.map((line) => line.slice(9)).filter((path) => path.startsWith(`${folder}/`))
+function worktreesIn(listed: string, paths: readonly string[]): string[] {
+  const lines = listed.split("\0").filter((line) => line.startsWith("worktree "))
+  const isIn = (place: string) => paths.some((path) => `${place}/`.startsWith(`${path}/`))
+  return lines.map((line) => line.slice(9)).filter(isIn)
 }
 
 /** Also what was made unwritable in it: the caches of some programs are. */
