@@ -163,8 +163,15 @@ export function plantForNow(
   const wasThere = existsSync(path)
   if (wasThere) renameSync(path, aside)
   plant(stateDir, name, kind, roots)
+  const planted = lstatSync(path)
   return {
     [Symbol.dispose]() {
+      // Another socket is the service's own, which listens anew meanwhile.
+      const now = lstatSync(path, { throwIfNoEntry: false })
+      if (now?.isSocket() && now.ctimeMs !== planted.ctimeMs) {
+        rmSync(aside, { force: true })
+        return
+      }
       // The service may have replaced it.
       rmSync(path, { recursive: true, force: true })
       if (wasThere) renameSync(aside, path)

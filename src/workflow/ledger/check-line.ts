@@ -42,7 +42,9 @@ export function checkSignature(text: string, keys: PublicKeys): Result<TrialOutl
   const opened = openLine(text, keys)
   if (!opened.ok) return opened
   const statement = Outlined.safeParse(opened.value)
-  return statement.success ? ok(statement.data.predicate.trial) : unreadable(issueIn(statement.error))
+  return statement.success
+    ? ok(statement.data.predicate.trial)
+    : unreadable(issueIn(statement.error))
 }
 
 function openLine(text: string, keys: PublicKeys): Result<unknown, LineFault> {

@@ -86,7 +86,5 @@ function placeOf(line: string): { chain: string; sequence: number } | null {
   if (!envelope.success) return null
   const payload = Buffer.from(envelope.data.payload, "base64").toString("utf8")
   const trial = Placed.safeParse(tryParseJson(payload)).data?.predicate.trial
-  return trial === undefined
-    ? null
-    : { chain: trial.chain, sequence: trial.announcement.sequence }
+  return trial === undefined ? null : { chain: trial.chain, sequence: trial.announcement.sequence }
 }

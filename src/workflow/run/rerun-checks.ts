@@ -31,7 +31,13 @@ export async function rerunChecks(
     await using folder = workspace.folder.part()
     const asked = { state, aim, snapshot: await ground.base(folder), version: task.version }
     const trial = { ...asked, item: task.id, prompt: null }
-    const result = await runOneTrial(world, { ...workspace, folder }, trial, options, new Spending(null))
+    const result = await runOneTrial(
+      world,
+      { ...workspace, folder },
+      trial,
+      options,
+      new Spending(null),
+    )
     trials.push(result.trial)
     state = await bringUpToDate(world, path, state)
   }

@@ -302,7 +302,9 @@ describe("what a ledger lacks at its end", () => {
   test("is nothing, or the lines to append", () => {
     expect(additionTo(trials, [])).toBe("")
     expect(additionTo([], journaled)).toBe(chain.text)
-    expect(additionTo(trials.slice(0, 2), journaled.slice(2))).toBe(`${chain.lines.slice(2).join("\n")}\n`)
+    expect(additionTo(trials.slice(0, 2), journaled.slice(2))).toBe(
+      `${chain.lines.slice(2).join("\n")}\n`,
+    )
   })
 
   test("is not known where something is missing in between", () => {

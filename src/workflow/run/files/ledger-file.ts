@@ -93,7 +93,8 @@ export class LedgerFile {
       const stat = fstatSync(file, { bigint: true })
       const seen = this.#seen
       if (seen !== null && isUnchanged(seen.stat, stat)) return seen
-      const hasGrown = seen?.isWhole === true && isSameFile(seen.stat, stat) && stat.size > seen.stat.size
+      const hasGrown =
+        seen?.isWhole === true && isSameFile(seen.stat, stat) && stat.size > seen.stat.size
       return this.#read(file, stat, hasGrown ? seen : null)
     } finally {
       closeSync(file)

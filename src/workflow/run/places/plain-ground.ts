@@ -31,10 +31,7 @@ const mostFiles = 100_000
 const mostBytes = 1024 * 1024 * 1024
 
 /** `without` are directories that are never copied, wherever they are. */
-export function plainGround(
-  directory: string,
-  without: readonly string[] = [],
-): PlainGround {
+export function plainGround(directory: string, without: readonly string[] = []): PlainGround {
   return {
     directory,
     kind: "plain",
