@@ -94,12 +94,13 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
       "src/workflow/run/files/directory-lock.ts": "openSync",
       "src/workflow/run/files/read-work.ts": "readFileSync realpathSync statSync",
       "src/workflow/run/files/work-state.ts": "existsSync",
+      "src/workflow/run/files/ledger-file.ts": "openSync",
       "src/workflow/run/files/write-text.ts":
         "chmodSync openSync readFileSync renameSync rmSync statSync",
       "src/workflow/run/graduate.ts": "copyFileSync existsSync mkdirSync renameSync",
       "src/workflow/run/new-work.ts": "mkdirSync writeFileSync",
       "src/workflow/run/open-works.ts": "readdirSync statSync",
-      "src/workflow/run/places/git-ground.ts": "copyFileSync existsSync",
+      "src/workflow/run/places/git-ground.ts": "copyFileSync existsSync rmSync",
       "src/workflow/run/places/git.ts": "existsSync",
       "src/workflow/run/places/plain-ground.ts":
         "copyFileSync lstatSync mkdirSync readFileSync readdirSync readlinkSync rmSync " +

@@ -27,8 +27,12 @@ export function lineOf({ payloadType, payload, signatures }: SignedAttestation):
   return JSON.stringify({ payloadType, payload, signatures: signed })
 }
 
-const written =
-  /^\{"payloadType":"application\/vnd\.in-toto\+json","payload":"([A-Za-z0-9+/=]+)","signatures":\[\{"keyid":"([0-9a-f]+)","sig":"([A-Za-z0-9+/=]+)"\}\]\}$/
+const base64 = "[A-Za-z0-9+/=]+"
+const signature = `\\{"keyid":"([0-9a-f]+)","sig":"(${base64})"\\}`
+const payloadType = attestationType.replace(/[.+]/g, String.raw`\$&`)
+const written = new RegExp(
+  `^\\{"payloadType":"${payloadType}","payload":"(${base64})","signatures":\\[${signature}\\]\\}$`,
+)
 
 /** What `lineOf` was made of, without reading JSON; null for what is written in any other way. */
 export function envelopeIn(line: string): SignedAttestation | null {

@@ -1,13 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { AttestedTrial } from "../../../src/execution/trial/attestation.ts"
 import { damageText } from "../../../src/workflow/ledger/damage.ts"
-import {
-  additionTo,
-  ledgerPathOf,
-  lineOf,
-  mergeLedger,
-} from "../../../src/workflow/ledger/ledger-text.ts"
-import { summarize } from "../../../src/workflow/ledger/summary.ts"
+import { ledgerPathOf, lineOf, mergeLedger } from "../../../src/workflow/ledger/ledger-text.ts"
 import { type LedgerContext, verifyLedger } from "../../../src/workflow/ledger/verify-ledger.ts"
 import { newKey, SignedChain } from "../../support/signed-trials.ts"
 
@@ -274,40 +268,5 @@ describe("what the journal has", () => {
   test("keeps what it does not know", () => {
     expect(mergeLedger(chain.text, [])).toBe(chain.text)
     expect(mergeLedger(chain.text, journaled.slice(0, 2))).toBe(chain.text)
-  })
-})
-
-describe("reading signatures only", () => {
-  const context = chain.context({ signaturesOnly: true })
-
-  test("finds the same trials, without their receipts", () => {
-    const read = verifyLedger(chain.text, context)
-    const whole = verifyLedger(chain.text, chain.context())
-    expect(read.damages).toEqual([])
-    expect(summarize(read).life).toEqual(summarize(whole).life)
-    expect(JSON.stringify(read.trials)).not.toContain('"receipt"')
-  })
-
-  test("still refuses what no service has signed as it stands", () => {
-    const [line = ""] = chain.lines
-    for (const other of [line.replace("{", "{ "), line.replace('"sig":"', '"sig":"A'), "{}"]) {
-      expect(verifyLedger(withLine(1, other).join("\n"), context).damages.length).toBeGreaterThan(0)
-    }
-  })
-})
-
-describe("what a ledger lacks at its end", () => {
-  const trials = verifyLedger(chain.text, chain.context()).trials.map(({ trial }) => trial)
-
-  test("is nothing, or the lines to append", () => {
-    expect(additionTo(trials, [])).toBe("")
-    expect(additionTo([], journaled)).toBe(chain.text)
-    expect(additionTo(trials.slice(0, 2), journaled.slice(2))).toBe(
-      `${chain.lines.slice(2).join("\n")}\n`,
-    )
-  })
-
-  test("is not known where something is missing in between", () => {
-    expect(additionTo(trials.slice(2), journaled.slice(0, 2))).toBeNull()
   })
 })

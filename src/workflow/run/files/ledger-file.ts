@@ -4,12 +4,11 @@ import {
   constants,
   fdatasyncSync,
   fstatSync,
-  ftruncateSync,
   openSync,
   readSync,
-  writeSync,
 } from "node:fs"
 import { errnoOf, isErrno } from "../../../lib/errno.ts"
+import { appendWhole } from "../../../lib/write-whole.ts"
 import { type CheckedLine, type LedgerReading, LineChecker } from "../../ledger/checked-lines.ts"
 import { linesOfLedger } from "../../ledger/ledger-text.ts"
 import { WorkFailure } from "../work-failure.ts"
@@ -65,7 +64,8 @@ export class LedgerFile {
       return
     }
     try {
-      appendWhole(file, Buffer.from(text))
+      appendWhole(file, Buffer.from(text), fstatSync(file).size)
+      fdatasyncSync(file)
     } finally {
       closeSync(file)
     }
@@ -178,16 +178,4 @@ function* piecesOf(file: number, start: number, end: number): Generator<Buffer> 
     begun = bytes.subarray(whole)
   }
   if (begun.length > 0) yield begun
-}
-
-/** All of it, or nothing: the disk may be full. */
-function appendWhole(file: number, bytes: Uint8Array): void {
-  const { size } = fstatSync(file)
-  try {
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
-    fdatasyncSync(file)
-  } catch (error) {
-    ftruncateSync(file, size)
-    throw error
-  }
 }
