@@ -55,17 +55,23 @@ export class RealChild implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const known = [...this.#told.filter(isStillThere), ...markedBy(this.#mark)]
-    const all = [...known, ...known.flatMap(({ pid }) => descendantsOf(pid))]
-    for (const one of all) signalProcess(one, 9)
+    const adopted = [...this.#told]
+    await until("all are gone", () => {
+      // One that forks in the moment before it is killed has left another one.
+      const left = this.#left()
+      for (const one of left) signalProcess(one, 9)
+      // Those that this process has adopted are its own to take away.
+      adopted.push(...left)
+      for (const { pid } of adopted) if (pid !== this.pid) reap(pid)
+      return left.length === 0
+    })
     this.#process.kill("SIGKILL")
     await this.#process.exited
-    // Those that this process has adopted are its own to take away.
-    const adopted = [...this.#told, ...all].filter(({ pid }) => pid !== this.pid)
-    await until("all are gone", () => {
-      for (const { pid } of adopted) reap(pid)
-      return !adopted.some(isStillThere)
-    })
+  }
+
+  #left(): ProcessIdentity[] {
+    const known = [...this.#told.filter(isStillThere), ...markedBy(this.#mark)]
+    return [...known, ...known.flatMap(({ pid }) => descendantsOf(pid))]
   }
 
   async #listen(): Promise<void> {
