@@ -5,9 +5,10 @@ import { join } from "node:path"
 import { z } from "zod"
 import { Authority } from "../support/certificates.ts"
 import { RawSession } from "../support/raw-session.ts"
-import { executable, Service } from "../support/service.ts"
+import { executable, isRunning, Service } from "../support/service.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { notRoot, testUnless } from "../support/test-unless.ts"
+import { until } from "../support/until.ts"
 
 const Report = z.object({
   findings: z.array(
@@ -137,8 +138,10 @@ describe("doctor, where no service runs", () => {
     using folder = temporaryFolder()
     const stateDir = join(folder.path, "state")
     await using service = await Service.start({ stateDir })
+    const { gatewayPid } = service
     service.kill("SIGKILL")
     await service.exited
+    await until("the gateway is gone", () => !isRunning(gatewayPid))
 
     const [found] = (await examine(stateDir)).of("service")
 
