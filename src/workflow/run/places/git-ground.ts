@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, rmSync } from "node:fs"
+import { copyFileSync, existsSync, rmSync, statSync, utimesSync } from "node:fs"
 import { join, relative } from "node:path"
 import { draftPattern } from "../files/write-text.ts"
 import { answerOf, changeWorktrees, type Git, gitIn } from "./git.ts"
@@ -70,7 +70,7 @@ async function commitSnapshot(
   const ownPath = join(git.directory, own)
   // With what it knows of unchanged files, not all of them have to be read.
   const source = own.startsWith("/") ? own : ownPath
-  if (existsSync(source)) copyFileSync(source, index)
+  if (existsSync(source)) copyIndex(source, index)
   const env = { GIT_INDEX_FILE: index }
   // The ledger grows with every trial: git would keep each state of it.
   const ledger = `:(exclude,literal)${work.ledger}`
@@ -91,6 +91,13 @@ async function commitSnapshot(
     const below = relative(git.directory, path)
     return below.startsWith("..") ? [] : [`:(exclude,literal)${below}`]
   }
+}
+
+/** With its time: git looks again at files that have changed in the moment it was written. */
+function copyIndex(source: string, index: string): void {
+  const { atime, mtime } = statSync(source)
+  copyFileSync(source, index)
+  utimesSync(index, atime, mtime)
 }
 
 /** As it is committed, where no more than what was rendered has changed: that is no change. */
