@@ -10,6 +10,16 @@ export const hostileWorks: Readonly<Record<string, string>> = {
   "TASKS.md":
     `---\nagent: "true"\n---\n# ${hostileName}\n\n- [x] **T01 – ${hostileName}**\n` +
     `  Check: \`echo '${hostileName}'; false\`\n- [ ] **T02 – ${hostileName}**\n`,
+  "001_a_review_request.md":
+    `---\nreview: 001_a\nreviewer: "echo x > 001_a_fixes.json"\n` +
+    `checks: [${JSON.stringify(`echo '${hostileName}'`)}]\n---\n# ${hostileName}\n`,
+  "001_a_fixes.json": JSON.stringify({
+    review_id: hostile,
+    fixes: [
+      { id: "1", severity: "MAJOR", issue: hostile, test: hostile },
+      { id: hostileName, severity: "NIT", issue: hostile, test: { run: `false '${hostileName}'` } },
+    ],
+  }),
 }
 
 export const names = [`${hostile}1`, `${hostile}2`, `${hostile}3`] as const
@@ -48,6 +58,20 @@ export const forms: Record<string, readonly Attempt[]> = {
   "tasks status": [["TASKS.md"], ["--json", "TASKS.md"], ["PROMPT.md"]],
   "tasks accept": [["TASKS.md", "T02", "--why", hostile]],
   "tasks report": [["TASKS.md"], ["--json", "TASKS.md"]],
+  "review request": [
+    ["new", "TASKS.md"],
+    [hostileName, "TASKS.md"],
+    ["new", hostileName],
+  ],
+  "review run": [["001_a_review_request.md"], [hostileName]],
+  "review fix": [["001_a_fixes.json"], ["--fix", hostileName, "001_a_fixes.json"]],
+  "review verification": [["001_a_fixes.json", "1", "--run", hostile, "--by", hostile]],
+  "review usage": [["001_a_review_request.md"], ["--json", "001_a_review_request.md"]],
+  "review check": [
+    ["TASKS.md", "001_a_fixes.json"],
+    [hostileName, hostileName],
+  ],
+  "review submit": [["001_a_review_request.md"]],
   adopt: [["TASKS.md"], ["--json", "PROMPT.md"]],
   render: [["TASKS.md", "PROMPT.md"]],
   "resume-work": [[], ["--json"]],

@@ -50,22 +50,35 @@ function workLines(directory: string, status: WorkStatus): string[] {
   const under = status.open.map(({ sequence, item }) => {
     return `  under way: trial ${sequence}${item === null ? "" : ` of ${item}`}`
   })
-  const own = status.kind === "tasks" ? taskLines(status, file) : promptLines(status, file)
+  const own = linesOfKind(status, file)
   const problems = status.problems.slice(0, mostOpen).map((problem) => `  not right: ${problem}`)
   return [`${file} (${last})`, ...under, ...own, ...problems]
 }
 
-function taskLines({ tasks = [] }: WorkStatus, file: string): string[] {
+function linesOfKind(status: WorkStatus, file: string): string[] {
+  switch (status.kind) {
+    case "tasks":
+      return taskLines(status, "tasks are done", `cc-executor tasks run ${file}`)
+    case "fixes":
+      return taskLines(status, "fixes are done", `cc-executor review fix ${file}`)
+    case "review":
+      return [`  not delivered yet`, `  go on: cc-executor review run ${file}`]
+    case "prompt":
+      return promptLines(status, file)
+  }
+}
+
+function taskLines({ tasks = [] }: WorkStatus, what: string, goOn: string): string[] {
   const done = tasks.filter(({ state }) => state === "verified" || state === "accepted")
   const open = tasks.filter((task) => !done.includes(task))
   const latest = done.toSorted((one, other) => (one.trial ?? 0) - (other.trial ?? 0)).at(-1)
   const more = open.length > mostOpen ? [`  … and ${open.length - mostOpen} more`] : []
   return [
-    `  ${done.length} of ${tasks.length} tasks are done`,
+    `  ${done.length} of ${tasks.length} ${what}`,
     ...(latest === undefined ? [] : [`  last done: ${latest.id} ${latest.title}`]),
     ...open.slice(0, mostOpen).map(({ id, title, why }) => `  open: ${id} ${title}: ${why}`),
     ...more,
-    ...(open.length === 0 ? [] : [`  go on: cc-executor tasks run ${file}`]),
+    ...(open.length === 0 ? [] : [`  go on: ${goOn}`]),
   ]
 }
 

@@ -87,9 +87,7 @@ function verdictLines({ state, damages, differences, unattested, notices }: Work
     ...differences.map(({ line, stands, shouldBe }) => {
       return `edited       line ${line}: "${stands.trim()}" should be "${shouldBe.trim()}"`
     }),
-    ...unattested.map(({ id, line }) => {
-      return `unattested   line ${line}: ${id} is ticked, but nothing attests that`
-    }),
+    ...unattested.map(({ id, line, says }) => `unattested   line ${line}: ${id} ${says}`),
     ...notices.map((notice) => `not checked  ${notice}`),
   ]
 }

@@ -1,3 +1,5 @@
+import { reviewCommands } from "./review-commands.ts"
+
 /** What there is for prompts and task lists, in the order in which help shows it. */
 export const workCommands = {
   "prompt new": {
@@ -36,6 +38,7 @@ export const workCommands = {
     summary: "print what a reviewer wants to know of a list",
     load: async () => (await import("../commands/tasks/report.ts")).tasksReportCommand,
   },
+  ...reviewCommands,
   adopt: {
     summary: "make a work of a prompt or task list of another program",
     load: async () => (await import("../commands/adopt.ts")).adoptCommand,

@@ -1,10 +1,10 @@
 import { fail, ok, type Result } from "../../lib/result.ts"
 
 /** What keeps a work from being read: where it is, and what is wrong there. */
-export type DocumentFault = { line: number; reason: string }
+export type DocumentFault = { line: number; column?: number; reason: string }
 
-export function faultText({ line, reason }: DocumentFault): string {
-  return `line ${line}: ${reason}`
+export function faultText({ line, column, reason }: DocumentFault): string {
+  return `line ${line}${column === undefined ? "" : `, column ${column}`}: ${reason}`
 }
 
 /** The text of a work's file, which is refused where writing it back would not give its bytes. */

@@ -79,7 +79,7 @@ const knownKeys: ReadonlySet<string> = new Set(
   (
     "description when_to_use argument-hint arguments disable-model-invocation user-invocable " +
     "allowed-tools disallowed-tools model effort context hooks paths shell license metadata " +
-    "compatibility version tags"
+    "compatibility version tags review files reviewer fixer previous"
   ).split(" "),
 )
 

@@ -1,14 +1,19 @@
 import type { Result } from "../../lib/result.ts"
 import type { DocumentFault } from "./fault.ts"
 import { type Prompt, readPrompt } from "./prompt.ts"
+import { type FixList, readFixList } from "./review/fix-list.ts"
+import { type ReviewRequest, readReviewRequest } from "./review/request.ts"
 import { readTaskList, type TaskList } from "./task-list.ts"
 
-export type Work = Prompt | TaskList
+export type Work = Prompt | TaskList | FixList | ReviewRequest
 
-/** A list has tasks, and nothing that only a prompt has. */
+/** A list has tasks, and nothing that only a prompt has. What is no Markdown has fixes. */
 export function readWork(text: string): Result<Work, DocumentFault> {
+  if (/^\uFEFF?\s*[{[]/.test(text)) return readFixList(text)
   const prompt = readPrompt(text)
   if (!prompt.ok) return prompt
+  const request = readReviewRequest(prompt.value)
+  if (request !== null) return request
   const { dialect, settings, code } = prompt.value
   const isPrompt = settings.checks.length > 0 || settings.recovery.length > 0 || code !== null
   if (isPrompt || dialect !== "own") return prompt

@@ -1,5 +1,6 @@
 import type { Digest } from "../../execution/trial/announcement.ts"
 import type { TrialOutline } from "../../execution/trial/attestation.ts"
+import type { Work } from "../documents/work-kind.ts"
 import { chainDamages } from "./check-chain.ts"
 import { type CheckedLine, type LedgerReading, LineChecker } from "./checked-lines.ts"
 import type { Damage } from "./damage.ts"
@@ -8,7 +9,7 @@ import { linesOfLedger } from "./ledger-text.ts"
 /** What a ledger must be about. */
 export type LedgerContext = LedgerReading & {
   name: string
-  kind: "prompt" | "tasks"
+  kind: Work["kind"]
   /** Where the work is, and was before it was moved; null where that cannot be known. */
   paths: ReadonlySet<string> | null
   journal: JournalView | null // null: its chain is not in the journal here

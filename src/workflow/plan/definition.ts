@@ -29,8 +29,8 @@ export type PlannedTrial = {
 
 export type AnnouncedAct = Pick<ActStep, "argv" | "command" | "session">
 
-/** A check with what its steps are called. */
-export type NamedCheck = WorkCheck & { name: string }
+/** A check with what its steps are called, and what a person wrote, where that says more. */
+export type NamedCheck = WorkCheck & { name: string; told?: string }
 
 export function checksOf({ checks, recovery }: Aim): NamedCheck[] {
   return [
@@ -62,8 +62,9 @@ export function definitionOf(planned: PlannedTrial): TrialDefinition {
     ...aim.guards.map((run, index) => guardStep(`guard-before-${index + 1}`, run, base)),
     ...actSteps(planned, hasBase),
     ...setupSteps(aim, "setup", act),
-    ...checks.map(({ name, run }): TrialStep => {
-      return { id: `green-${name}`, role: "green", cwd: act, run }
+    ...checks.map(({ name, run, told }): TrialStep => {
+      const check = told === undefined ? {} : { check: told }
+      return { id: `green-${name}`, role: "green", cwd: act, run, ...check }
     }),
     ...aim.guards.map((run, index) => guardStep(`guard-after-${index + 1}`, run, act)),
   ]

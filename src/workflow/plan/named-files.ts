@@ -55,6 +55,13 @@ export function filesUsed(run: string, written: readonly string[]): string[] {
   })
 }
 
+/** Whether a check reads a file, and does neither run it nor test with it. */
+export function isOnlyLookedAt(run: string, path: string): boolean {
+  const other = "looked-at.txt" // by its own name, a file could be a test
+  const { objects, programs, tests } = namedFiles(run.replaceAll(path, other))
+  return objects.includes(other) && !programs.includes(other) && !tests.includes(other)
+}
+
 /** What programs leave behind that run tests, and nobody writes. */
 export const leftByPrograms: ReadonlySet<string> = new Set([
   "__pycache__",

@@ -1,3 +1,4 @@
+import { memberEdits } from "../documents/review/member-edits.ts"
 import type { Box } from "../documents/task.ts"
 import type { Work } from "../documents/work-kind.ts"
 
@@ -6,6 +7,10 @@ type Piece = { start: number; end: number; text: string }
 /** A work without what was rendered into it: that makes no other files of those around it. */
 export function ownText(work: Work): string {
   const regions = work.regions.map(({ start, end }): Piece => ({ start, end, text: "" }))
+  const ofFixes =
+    work.kind === "fixes"
+      ? work.fixes.flatMap(({ node }): Piece[] => memberEdits(work.text, node, "result", null))
+      : []
   const ofTasks =
     work.kind === "tasks"
       ? work.tasks.flatMap(({ box, verified }): Piece[] => [
@@ -13,7 +18,9 @@ export function ownText(work: Work): string {
           ...verified.map(({ start, end }): Piece => ({ start, end, text: "" })),
         ])
       : []
-  const pieces = [...regions, ...ofTasks].toSorted((one, other) => one.start - other.start)
+  const pieces = [...regions, ...ofTasks, ...ofFixes].toSorted(
+    (one, other) => one.start - other.start,
+  )
   let text = ""
   let at = 0
   for (const piece of pieces) {

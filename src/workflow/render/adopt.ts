@@ -2,6 +2,7 @@ import { ok, type Result } from "../../lib/result.ts"
 import type { DocumentFault } from "../documents/fault.ts"
 import { lineEndOf } from "../documents/lines.ts"
 import type { Prompt } from "../documents/prompt.ts"
+import type { FixList } from "../documents/review/fix-list.ts"
 import type { TaskList } from "../documents/task-list.ts"
 import { readWork } from "../documents/work-kind.ts"
 import { emptySummary } from "../ledger/summary.ts"
@@ -26,6 +27,10 @@ export function adopt(text: string): Result<Adoption, DocumentFault> {
   const work = readWork(text)
   if (!work.ok) return work
   const { value } = work
+  if (value.kind === "fixes") {
+    return ok({ text, claims: claimedResults(value), proposed: commandsOfFixes(value) })
+  }
+  if (value.kind === "review") return ok({ text, claims: [], proposed: [] })
   const claims = value.kind === "tasks" ? claimedTicks(value) : claimedCounts(value)
   const proposed = value.kind === "tasks" ? commandsOfTasks(value) : commandsOfPrompt(value)
   if (value.regions.length > 0) return ok({ text, claims, proposed })
@@ -44,6 +49,19 @@ function claimedCounts({ claimed }: Prompt): Claim[] {
   if (claimed === null) return []
   const { success, failure, firstLine } = claimed
   return [{ item: null, line: firstLine, words: `${success}:${failure}` }]
+}
+
+/** What somebody has written as a result, before anything was tried. */
+function claimedResults({ fixes }: FixList): Claim[] {
+  return fixes.flatMap(({ id, line, issue, result }) => {
+    return result === null ? [] : [{ item: id, line, words: issue }]
+  })
+}
+
+function commandsOfFixes({ fixes }: FixList): ProposedCheck[] {
+  return fixes.flatMap(({ id, line, verification, check }) => {
+    return check !== null || verification === null ? [] : spansIn(verification, line, id)
+  })
 }
 
 const spanForm = /(`+)(?!`)(.+?)(?<!`)\1(?!`)/g

@@ -4,6 +4,7 @@ import { readWork, type Work } from "../documents/work-kind.ts"
 import type { LedgerSummary } from "../ledger/summary.ts"
 import { applyEdits, type Edit } from "./edit.ts"
 import { promptEdits } from "./prompt-edits.ts"
+import { fixEdits } from "./review/fix-edits.ts"
 import { taskEdits } from "./task-edits.ts"
 
 /**
@@ -16,5 +17,14 @@ export function render(text: string, summary: LedgerSummary): Result<string, Doc
 }
 
 export function editsOf(work: Work, summary: LedgerSummary): Edit[] {
-  return work.kind === "tasks" ? taskEdits(work, summary) : promptEdits(work, summary)
+  switch (work.kind) {
+    case "tasks":
+      return taskEdits(work, summary)
+    case "prompt":
+      return promptEdits(work, summary)
+    case "fixes":
+      return fixEdits(work, summary)
+    case "review":
+      return []
+  }
 }

@@ -26,7 +26,7 @@ export async function graduate(
   const state = await lookAt(world, path)
   const { work } = state
   if (work.kind !== "prompt")
-    throw new WorkFailure(`${path} is a task list: only prompts graduate.`)
+    throw new WorkFailure(`${path} is no prompt, and only prompts graduate.`)
   const judgement = judgeGraduation(work, state.summary)
   if (!judgement.graduates) return { judgement, state, moved: null }
   const target = targetOf(state, asSkill)

@@ -7,7 +7,7 @@ import { reusableReds } from "../plan/reusable-reds.ts"
 import type { WorkState } from "./files/work-state.ts"
 import type { Snapshot } from "./places/ground.ts"
 import type { RunOptions, Spending } from "./run-options.ts"
-import { type PreparedTrial, prepareTrial } from "./trial/prepared-trial.ts"
+import { type PreparedTrial, prepareTrial, type Sparing } from "./trial/prepared-trial.ts"
 import { runTrial, type TrialResult } from "./trial/run-trial.ts"
 import type { SessionOptions } from "./trial/session-act.ts"
 import { refuseWithinTrial } from "./within-trial.ts"
@@ -23,6 +23,7 @@ export type TrialAsked = {
   item: string | null
   /** What the act is told; null where nothing acts. */
   prompt: string | null
+  sparing?: Sparing
 }
 
 export type TrialHooks = {
@@ -73,6 +74,7 @@ async function attempt(
     snapshot,
     reds,
     protect: settings.protect,
+    sparing: asked.sparing,
     act: prompt === null ? null : announcedAct(settings.agent, prompt, session),
   })
   const { act } = prepared.planned.places
@@ -100,7 +102,7 @@ async function attempt(
 }
 
 /** Nothing of a damaged ledger counts, so there is nothing to go on with. */
-function refuseDamaged({ ledgerPath, verified: { damages } }: WorkState): void {
+export function refuseDamaged({ ledgerPath, verified: { damages } }: WorkState): void {
   const [first] = damages
   if (first === undefined) return
   const where = first.line === null ? "" : `, line ${first.line}`
@@ -109,26 +111,27 @@ function refuseDamaged({ ledgerPath, verified: { damages } }: WorkState): void {
   )
 }
 
-function workOf({ path, name, work, chain, verified }: WorkState, item: string | null) {
+export function workOf({ path, name, work, chain, verified }: WorkState, item: string | null) {
   const { head } = verified
   const known = chain === null ? {} : { chain, ...(head === null ? {} : { continues: head }) }
   return { path, name, kind: work.kind, ...(item === null ? {} : { item }), ...known }
 }
 
-function announcedAct(agent: string, prompt: string, session: SessionOptions): AnnouncedAct {
+export function announcedAct(agent: string, prompt: string, session: SessionOptions): AnnouncedAct {
   if (agent !== "claude") return { argv: ["bash", "-c", agent] }
-  const { model, permission_mode } = session
+  const { model, permission_mode, args } = session
   return {
     session: {
       agent,
       prompt: createHash("sha256").update(prompt).digest("hex"),
       ...(model === undefined ? {} : { model }),
       ...(permission_mode === undefined ? {} : { permission_mode }),
+      ...(args === undefined ? {} : { args }),
     },
   }
 }
 
-function sessionOptions(
+export function sessionOptions(
   { work }: WorkState,
   { session, timeoutSeconds }: RunOptions,
   { leftUsd }: Spending,
@@ -143,7 +146,7 @@ function sessionOptions(
   }
 }
 
-function inherited(environment: World["environment"]): Record<string, string> {
+export function inherited(environment: World["environment"]): Record<string, string> {
   const given = Object.entries(environment)
   return Object.fromEntries(
     given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

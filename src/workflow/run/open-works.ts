@@ -1,9 +1,11 @@
 import { type Dirent, readdirSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { errnoOf } from "../../lib/errno.ts"
+import { readReviewName, reviewId } from "../documents/review/review-name.ts"
 import { readLedger, readWorkFile } from "./files/read-work.ts"
 import { lookAt } from "./files/work-state.ts"
 import { findRepository, gitIn } from "./places/git.ts"
+import { reviewHome, roundFiles } from "./review/round-files.ts"
 import { WorkFailure } from "./work-failure.ts"
 import { type WorkStatus, workStatus } from "./work-status.ts"
 import type { World } from "./world.ts"
@@ -25,7 +27,8 @@ export async function openWorks(world: World, directory: string): Promise<FoundW
   for (const path of paths) {
     try {
       const { work, ledgerPath } = readWorkFile(path)
-      const isWork = work.kind === "tasks" || work.settings.checks.length > 0
+      if (work.kind === "review" && isDelivered(path)) continue
+      const isWork = work.kind !== "prompt" || work.settings.checks.length > 0
       if (!isWork && readLedger(ledgerPath) === "") continue
       works.push(workStatus(await lookAt(world, path)))
     } catch (error) {
@@ -41,13 +44,26 @@ export async function openWorks(world: World, directory: string): Promise<FoundW
 async function markdownIn({ environment }: World, directory: string): Promise<string[]> {
   const names =
     findRepository(directory) === null ? walk(directory) : await listed(directory, environment)
-  const paths = names.filter((name) => name.endsWith(".md")).map((name) => join(directory, name))
+  const paths = names.filter((name) => isNamed(name)).map((name) => join(directory, name))
   return paths.filter(isSmallFile).slice(0, mostFiles)
+}
+
+function isNamed(name: string): boolean {
+  return name.endsWith(".md") || readReviewName(basename(name))?.kind === "fixes"
+}
+
+/** What was delivered is told of by its list of fixes. */
+function isDelivered(path: string): boolean {
+  const name = readReviewName(basename(path))
+  const files = roundFiles(reviewHome(path))
+  return files.some(
+    (one) => one.kind === "fixes" && name !== null && reviewId(one) === reviewId(name),
+  )
 }
 
 async function listed(directory: string, environment: World["environment"]): Promise<string[]> {
   const git = gitIn(directory, environment)
-  const args = ["--cached", "--others", "--exclude-standard", "-z", "--", "*.md"]
+  const args = ["--cached", "--others", "--exclude-standard", "-z", "--", "*.md", "*_fixes.json"]
   return (await git(["ls-files", ...args])).split("\0").filter((name) => name !== "")
 }
 

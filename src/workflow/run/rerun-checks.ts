@@ -3,6 +3,7 @@ import type { Task } from "../documents/task.ts"
 import { taskState } from "../ledger/task-state.ts"
 import { bringUpToDate } from "./files/work-state.ts"
 import { runOneTrial } from "./one-trial.ts"
+import { reverifyFixes } from "./review/reverify-fixes.ts"
 import { type RunOptions, Spending } from "./run-options.ts"
 import { listOf } from "./run-tasks.ts"
 import { openTaskGround } from "./task-ground.ts"
@@ -10,7 +11,7 @@ import { openWorkspace } from "./workspace.ts"
 import type { World } from "./world.ts"
 
 /**
- * Runs the checks of all verified tasks again, without an agent. Where a check must fail first is
+ * Runs the checks of all that is verified again, without an agent. Where a check must fail first is
  * an empty directory: what it failed in before is long changed.
  */
 export async function rerunChecks(
@@ -19,6 +20,7 @@ export async function rerunChecks(
   options: RunOptions,
 ): Promise<readonly AttestedTrial[]> {
   let state = await bringUpToDate(world, path)
+  if (state.work.kind === "fixes") return (await reverifyFixes(world, path, options)).trials
   const list = listOf(state)
   const verified = list.tasks.filter((task) => taskState(task, state.summary).kind === "verified")
   await using workspace = await openWorkspace(world, state)

@@ -76,7 +76,10 @@ function whyStop(spending: Spending, signal: AbortSignal): string | null {
 }
 
 export function notAPrompt(path: string): WorkFailure {
-  return new WorkFailure(`${path} is a task list: use \`cc-executor tasks run ${path}\`.`)
+  return new WorkFailure(
+    `${path} is no prompt: \`tasks run\` is for task lists, \`review fix\` for lists of fixes, ` +
+      "and `review run` for requests.",
+  )
 }
 
 function refuseWithoutChecks({ path, work }: WorkState): void {

@@ -100,7 +100,10 @@ async function runTask(running: Running, task: Task): Promise<AttestedTrial> {
 
 export function listOf({ path, work }: WorkState): TaskList {
   if (work.kind === "tasks") return work
-  throw new WorkFailure(`${path} has no tasks, such as \`- [ ] **T01 – Title**\`: it is a prompt.`)
+  throw new WorkFailure(
+    `${path} has no tasks, such as \`- [ ] **T01 – Title**\`: \`prompt run\` is for prompts, ` +
+      "`review fix` for lists of fixes, and `review run` for requests.",
+  )
 }
 
 function wantedTasks(state: WorkState, only: string | null): string[] {

@@ -59,7 +59,7 @@ export async function taskReport(world: World, path: string): Promise<TaskReport
       ...differences.map(
         ({ line, stands }) => `Line ${line} is not what the ledger shows: ${stands}`,
       ),
-      ...unattested.map(({ id }) => `${id} is ticked, but nothing attests that.`),
+      ...unattested.map(({ id, says }) => `${id} ${says}.`),
       ...notices,
     ],
   }

@@ -1,7 +1,12 @@
 import type { TrialVerdict } from "../../execution/trial/announcement.ts"
+import type { Severity } from "../documents/review/fix-form.ts"
+import type { FixList } from "../documents/review/fix-list.ts"
+import { type FixStatus, fixState, isClosed } from "../ledger/fix-state.ts"
+import type { LedgerSummary } from "../ledger/summary.ts"
 import { taskState } from "../ledger/task-state.ts"
 import { wilsonInterval } from "../ledger/wilson.ts"
 import type { WorkState } from "./files/work-state.ts"
+import { whyFixIsOpen } from "./review/why-open.ts"
 import { whyOpen } from "./run-tasks.ts"
 import { verdictOn } from "./verify-work.ts"
 
@@ -9,7 +14,7 @@ import { verdictOn } from "./verify-work.ts"
 export type WorkStatus = {
   path: string
   name: string
-  kind: "prompt" | "tasks"
+  kind: WorkState["work"]["kind"]
   ledger: string
   success: number
   failure: number
@@ -25,7 +30,7 @@ export type WorkStatus = {
   open: { sequence: number; item: string | null }[]
   /** Trials that were not PASSED, the latest first, and only a few of them. */
   last_failures: FailedTrial[]
-  /** Of a task list. */
+  /** Of a task list, or of a list of fixes. */
   tasks?: TaskStatus[]
   /** What keeps the file from being what its ledger shows, in words. */
   problems: string[]
@@ -41,6 +46,9 @@ export type FailedTrial = {
 export type TaskStatus = {
   id: string
   title: string
+  /** Of a fix. */
+  severity?: Severity
+  status?: FixStatus | null
   state: ReturnType<typeof taskState>["kind"]
   why: string
   checks: string[]
@@ -68,12 +76,13 @@ export function workStatus(state: WorkState): WorkStatus {
     open: summary.open.map(({ sequence, item }) => ({ sequence, item })),
     last_failures: lastFailures(state),
     ...(work.kind === "tasks" ? { tasks: tasksOf(state) } : {}),
+    ...(work.kind === "fixes" ? { tasks: fixesOf(work, summary) } : {}),
     problems: [
       ...damages.map((damage) => `the ledger: ${damage}`),
       ...differences.map(
         ({ line, stands, shouldBe }) => `line ${line} says "${stands}", not "${shouldBe}"`,
       ),
-      ...unattested.map(({ id }) => `${id} is ticked, but nothing attests that`),
+      ...unattested.map(({ id, says }) => `${id} ${says}`),
     ],
   }
 }
@@ -99,6 +108,26 @@ function tasksOf({ work, summary }: WorkState): TaskStatus[] {
       state: state.kind,
       why: whyOpen(task, state),
       checks: task.checks.map(({ run }) => run),
+      trial: trial?.announcement.sequence ?? null,
+      verdict: trial?.verdict ?? null,
+      reasons: trial?.reasons ?? [],
+    }
+  })
+}
+
+/** Told as tasks are: whoever knows the one can read the other. */
+function fixesOf({ fixes }: FixList, summary: LedgerSummary): TaskStatus[] {
+  return fixes.map((fix): TaskStatus => {
+    const state = fixState(fix, summary)
+    const trial = "trial" in state ? state.trial : null
+    return {
+      id: fix.id,
+      title: fix.issue,
+      severity: fix.severity,
+      status: state.kind === "decided" ? state.status : null,
+      state: state.kind === "decided" ? (isClosed(state) ? "verified" : "failed") : state.kind,
+      why: whyFixIsOpen(fix, state),
+      checks: fix.check === null ? [] : [fix.check.run],
       trial: trial?.announcement.sequence ?? null,
       verdict: trial?.verdict ?? null,
       reasons: trial?.reasons ?? [],

@@ -8,6 +8,7 @@ import { type GitGround, gitGround } from "./places/git-ground.ts"
 import type { WorkFiles } from "./places/ground.ts"
 import { type PlainGround, plainGround } from "./places/plain-ground.ts"
 import { openRunnerFolder, type RunnerFolder, sweepRunnerFolders } from "./places/runner-folder.ts"
+import { reviewHome } from "./review/round-files.ts"
 import type { World } from "./world.ts"
 
 /** The directory that a work is about, and where a runner makes copies of it. */
@@ -22,13 +23,16 @@ export function clearAway({ places, environment }: World): Promise<void> {
 }
 
 /** The repository that the work is in; without one, the work's own directory. */
-export async function openWorkspace(world: World, { path }: ReadWork): Promise<Workspace> {
+export async function openWorkspace(world: World, { path, work }: ReadWork): Promise<Workspace> {
   const { places, stateDirectory, environment } = world
   const repository = findRepository(dirname(path))
+  // The folders of reviews are in the directory that is reviewed.
+  const ofReview = work.kind === "fixes" || work.kind === "review"
+  const directory = ofReview ? reviewHome(path) : dirname(path)
   const folder = await openRunnerFolder(places, repository, environment)
   const ground =
     repository === null
-      ? plainGround(dirname(path), [places, stateDirectory])
+      ? plainGround(directory, [places, stateDirectory])
       : gitGround(repository, folder, environment, [places, stateDirectory])
   return { ground, folder, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
 }
@@ -39,6 +43,8 @@ export function workFiles({ ground }: Workspace, { path, work }: ReadWork): Work
     file: relative(ground.directory, path),
     ownText: Buffer.from(own),
     isSame(text) {
+      // Its fixes are told one by one: a branch of them that leaves it alone can be merged.
+      if (work.kind === "fixes") return true
       const other = readWork(text)
       return other.ok && ownText(other.value) === own
     },

@@ -76,7 +76,7 @@ const made = SignedChain.unsigned()
 /** A summary with a trial of the first tasks that such a text has, or of it as a prompt. */
 function summaryFor(text: string): LedgerSummary {
   const work = readWork(text)
-  if (!work.ok || work.value.kind === "prompt") return made.summary
+  if (!work.ok || work.value.kind !== "tasks") return made.summary
   const tasks = work.value.tasks.slice(0, 3)
   const trials = tasks.flatMap(({ id, version }, index): AttestedTrial[] => {
     const trial = made.trials[index % 2]
@@ -178,7 +178,6 @@ describe("other people's text", () => {
 function versionsOf(text: string): string[] {
   const work = readWork(text)
   if (!work.ok) return []
-  return work.value.kind === "tasks"
-    ? work.value.tasks.map(({ version }) => version)
-    : [work.value.version]
+  if (work.value.kind === "prompt") return [work.value.version]
+  return work.value.kind === "tasks" ? work.value.tasks.map(({ version }) => version) : []
 }

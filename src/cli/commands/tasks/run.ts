@@ -2,12 +2,11 @@ import { runTasks } from "../../../workflow/run/run-tasks.ts"
 import { workStatus } from "../../../workflow/run/work-status.ts"
 import { flag, option } from "../../arguments.ts"
 import { command } from "../../command.ts"
-import { untilTold } from "../../terminal/interrupts.ts"
 import { asLines } from "../../terminal/terminal-text.ts"
-import { inWorld, workPath } from "../../work/in-world.ts"
+import { followRun } from "../../work/follow-run.ts"
+import { workPath } from "../../work/in-world.ts"
 import { readRunOptions, runOptions } from "../../work/run-arguments.ts"
 import { runInBackground } from "../../work/run-in-background.ts"
-import { showProgress } from "../../work/show-progress.ts"
 import { taskTable } from "../../work/status-text.ts"
 
 export const tasksRunCommand = command({
@@ -35,16 +34,11 @@ Exits with 0 if every task is done, otherwise with 1, and says what is missing.`
     if (values.detach === true) {
       return runInBackground(context, ["tasks", "run"], values, path)
     }
-    using told = untilTold(context)
-    await using view = showProgress(context)
-    const { signal } = told
-    const { tell } = view
     const task = values.task ?? null
     const keepGoing = values["keep-going"] === true
-    const run = await inWorld(context, values, (world) =>
-      runTasks(world, path, { ...options, task, keepGoing, signal, tell }),
+    const { run, exitCode } = await followRun(context, values, (world, how) =>
+      runTasks(world, path, { ...options, task, keepGoing, ...how }),
     )
-    await view[Symbol.asyncDispose]()
     const status = workStatus(run.state)
     const { branch, missing, costUsd: cost_usd } = run
     if (values.json === true) {
@@ -60,6 +54,6 @@ Exits with 0 if every task is done, otherwise with 1, and says what is missing.`
       const lines = [...taskTable(context, status), ...missing, ...merge]
       await context.stdout.write(asLines(lines))
     }
-    return told.exitCode ?? (missing.length === 0 ? 0 : 1)
+    return exitCode ?? (missing.length === 0 ? 0 : 1)
   },
 })

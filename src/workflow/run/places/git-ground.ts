@@ -10,6 +10,8 @@ export type GitSnapshot = Snapshot & {
   readonly commit: string
   /** What stands in a place now, as a tree; what git ignores is left out. */
   writtenIn(path: string): Promise<string>
+  /** Git's directory, and an index of ours that has the snapshot and nothing else. */
+  index(): Promise<{ gitDirectory: string; index: string }>
 }
 
 export type GitGround = Ground<"git", GitSnapshot> & {
@@ -39,6 +41,11 @@ export function gitGround(
       tree,
       commit,
       writtenIn: (path) => within(path, (inside) => writtenTree(inside, commit)),
+      async index() {
+        const index = folder.fresh("index")
+        await git(["read-tree", commit], { env: { GIT_INDEX_FILE: index } })
+        return { gitDirectory: (await git(["rev-parse", "--absolute-git-dir"])).trim(), index }
+      },
       async place(path) {
         const how = ["--quiet", "--detach", "--lock", "--reason", "used by cc-executor"]
         await changeWorktrees(git, () => git(["worktree", "add", ...how, path, commit]))

@@ -49,6 +49,13 @@ export async function openTaskBranch(
   return branch(ground, name, tip, await ground.at(merged), taken.trim())
 }
 
+/** The branch of a work, where the directory does not have what is on it; null else. */
+export async function unmergedBranch(git: Git, workName: string): Promise<string | null> {
+  const name = `cc-executor/${branchName(workName)}`
+  const tip = await commitAt(git, `refs/heads/${name}`)
+  return tip === null || (await isMerged(git, tip)) ? null : name
+}
+
 function branch(
   ground: GitGround,
   name: string,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { TrialDefinition } from "../../../execution/trial/announcement.ts"
@@ -16,6 +16,7 @@ import {
 import { isTestLike, namedFiles } from "../../plan/named-files.ts"
 import { listingScript, protectionScript, surroundingsScript } from "../../plan/protection.ts"
 import type { Place, Snapshot, WorkFiles } from "../places/ground.ts"
+import { testFoldersIn } from "../places/test-folders.ts"
 import { WorkFailure } from "../work-failure.ts"
 import type { Workspace } from "../workspace.ts"
 
@@ -25,6 +26,8 @@ export type PreparedTrial = {
   readonly planned: PlannedTrial
   readonly snapshot: Snapshot
   readonly act: Place
+  /** What the act is to change, although it may be a test. */
+  readonly mayChange: string | null
   /** Makes what was not needed until now. */
   makeBase(): Promise<void>
 }
@@ -39,6 +42,15 @@ export type TrialOrder = {
   reds: ReadonlyMap<string, ExecutionId>
   /** Paths that must not change; null for what the checks name. */
   protect: readonly string[] | null
+  /** Of a fix. */
+  sparing?: Sparing | undefined
+}
+
+/** What must not change besides: folders of tests, where nothing was said, and these files. */
+export type Sparing = {
+  files: readonly string[]
+  /** The one file that the fix is about: it may change, wherever it is. */
+  except: string | null
 }
 
 export async function prepareTrial(
@@ -58,7 +70,8 @@ export async function prepareTrial(
     },
   }
   const act = await snapshot.place(places.act)
-  const protect = protectedPaths(order, act.path)
+  const except = sparedFile(order, act.path)
+  const protect = protectedPaths(order, act.path, except)
   const planned: PlannedTrial = {
     aim,
     places,
@@ -67,7 +80,7 @@ export async function prepareTrial(
     protect,
     reds,
     guards: {
-      protect: await protectionOf(protect, act.path),
+      protect: await protectionOf(protect, except === null ? [] : [except], act.path),
       surroundings: surroundingsOf(order.work, files.file, act.path),
     },
   }
@@ -81,6 +94,7 @@ export async function prepareTrial(
     planned,
     snapshot,
     act,
+    mayChange: except,
     async makeBase() {
       if (!hasBase) await snapshot.place(places.base)
       hasBase = true
@@ -89,8 +103,9 @@ export async function prepareTrial(
 }
 
 /** Where nothing was said: the work, and what the checks name to test with or to run. */
-function protectedPaths({ work, files, aim, protect }: TrialOrder, place: string): string[] {
-  const named = protect ?? namedByChecks(aim)
+function protectedPaths(order: TrialOrder, place: string, except: string | null): string[] {
+  const { work, files, aim, protect, sparing } = order
+  const named = protect ?? [...namedByChecks(aim), ...(sparing ? testFoldersIn(place) : [])]
   const clean = named.map((path) => path.replace(/^(?:\.\/)+/, "").replace(/\/+$/, ""))
   for (const path of clean) {
     if (path === "" || path.startsWith("/") || path.split("/").includes("..")) {
@@ -99,7 +114,18 @@ function protectedPaths({ work, files, aim, protect }: TrialOrder, place: string
   }
   const there = protect === null ? clean.filter((path) => existsSync(join(place, path))) : clean
   const own = work.kind === "prompt" && work.code !== null ? [] : [files.file]
-  return [...new Set([...there, ...own])].toSorted()
+  const all = [...there.filter((path) => path !== except), ...(sparing?.files ?? []), ...own]
+  return [...new Set(all)]
+    .filter((path) => !all.some((other) => path.startsWith(`${other}/`)))
+    .toSorted()
+}
+
+/** What somebody has protected by name is not spared, and neither is a whole folder. */
+function sparedFile({ protect, sparing }: TrialOrder, place: string): string | null {
+  const path = sparing?.except ?? null
+  if (path === null || protect !== null) return null
+  const stat = statSync(join(place, path), { throwIfNoEntry: false })
+  return stat?.isDirectory() === true ? null : path
 }
 
 function namedByChecks(aim: Aim): string[] {
@@ -110,15 +136,19 @@ function namedByChecks(aim: Aim): string[] {
   })
 }
 
-async function protectionOf(paths: readonly string[], place: string): Promise<string | null> {
+export async function protectionOf(
+  paths: readonly string[],
+  except: readonly string[],
+  place: string,
+): Promise<string | null> {
   if (paths.length === 0) return null
-  const child = Bun.spawn(["bash", "-c", listingScript(paths)], {
+  const child = Bun.spawn(["bash", "-c", listingScript(paths, except)], {
     cwd: place,
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",
   })
-  return protectionScript(paths, await child.stdout.text())
+  return protectionScript(paths, await child.stdout.text(), except)
 }
 
 /** The one part of a prompt that an act may change is its code block. */

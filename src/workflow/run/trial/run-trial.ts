@@ -5,7 +5,7 @@ import type { Digest, TrialStep, TrialWork } from "../../../execution/trial/anno
 import { type AttestedTrial, Statement } from "../../../execution/trial/attestation.ts"
 import type { ResultOf } from "../../../protocol/methods.ts"
 import { againPlace, checksOf } from "../../plan/definition.ts"
-import { filesUsed } from "../../plan/named-files.ts"
+import { filesUsed, isOnlyLookedAt } from "../../plan/named-files.ts"
 import type { Change } from "../places/ground.ts"
 import { trialVariable } from "../within-trial.ts"
 import type { World } from "../world.ts"
@@ -198,7 +198,10 @@ class RunningTrial {
     const check = checksOf(planned.aim).find(({ name }) => step.id === `red-again-${name}`)
     if (check === undefined) return true
     const written = changes.filter(({ kind }) => kind === "written").map(({ path }) => path)
-    const used = filesUsed(check.run, written)
+    const { mayChange } = prepared
+    const used = filesUsed(check.run, written).filter(
+      (path) => path !== mayChange || !isOnlyLookedAt(check.run, path),
+    )
     if (used.length === 0) return true
     if (!(await this.#makeBase())) return false
     const place = againPlace(check, planned.places)

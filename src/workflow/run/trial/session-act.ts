@@ -6,7 +6,7 @@ import { endOf, type StepEnd } from "./step-run.ts"
 /** How an agent is run, besides what it is told. */
 export type SessionOptions = Pick<
   ParamsOf<"agent.start">,
-  "agent" | "model" | "permission_mode" | "max_cost_usd" | "timeout"
+  "agent" | "args" | "model" | "permission_mode" | "max_cost_usd" | "timeout"
 >
 
 export type SessionToRun = {
