@@ -235,7 +235,7 @@ describe.each(kinds)("%s", (kind) => {
 const toolNames = [
   ...words("start wait output run list input pause resume cancel signal verify receipt"),
   ...words("agent_start agent_wait agent_answer agent_send agent_interrupt agent_status"),
-  ...words("work_run work_status work_verify"),
+  ...words("work_run work_status work_verify review_submit"),
 ]
 
 function words(text: string): string[] {

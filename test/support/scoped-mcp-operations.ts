@@ -67,6 +67,11 @@ export const toolOperations: ScopedOperation<McpRequest>[] = [
     })),
     variant: "that runs checks again",
   },
+  tool("review_submit", ["execute", "read", "control"], workDeeds.delivers, ({ id: path }) => ({
+    path,
+    feedback: "All is well.",
+    fixes: [],
+  })),
 ]
 
 function tool(

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
-import { mkdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { scriptedAgentPath } from "./agent-deeds.ts"
 import { type Deed, deeds, type Target } from "./deeds.ts"
 import { temporaryFolder } from "./temporary-folder.ts"
@@ -33,7 +33,18 @@ async function stage(_owner: unknown, word: string): Promise<Target> {
   return { id: path, word }
 }
 
+async function stageRequest(owner: unknown, word: string): Promise<Target> {
+  const { id } = await stage(owner, word)
+  const path = join(dirname(id), "001_a_review_request.md")
+  writeFileSync(path, "---\nreview: 001_a\n---\n")
+  return { id: path, word }
+}
+
 export const workDeeds = {
+  delivers: {
+    stage: stageRequest,
+    isDone: async (_, { id }) => existsSync(join(dirname(id), "executor", "001_a_fixes.json")),
+  },
   runs: { ...deeds.starts, stage },
   shows: { stage, isDone: null },
 } satisfies Record<string, Deed>

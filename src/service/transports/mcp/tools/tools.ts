@@ -11,6 +11,7 @@ import { cancelTool, pauseTool, resumeTool, signalTool } from "./steer.ts"
 import type { Tool } from "./tool.ts"
 import { verifyTool } from "./verify.ts"
 import { waitTool } from "./wait.ts"
+import { reviewSubmitTool } from "./work/review-submit.ts"
 import { workRunTool } from "./work/run.ts"
 import { workStatusTool } from "./work/status.ts"
 import { workVerifyTool } from "./work/verify.ts"
@@ -38,4 +39,5 @@ export const tools: readonly Tool[] = [
   workRunTool,
   workStatusTool,
   workVerifyTool,
+  reviewSubmitTool,
 ]

@@ -10,13 +10,18 @@ import { StagedExecution } from "../../../../support/staged-execution.ts"
 import { scopeAround } from "../staged-scope.ts"
 
 describe("where commands run as another user", () => {
-  test.each(["work_run", "work_status", "work_verify"])("%s is refused", async (name) => {
+  test.each([
+    ["work_run", {}],
+    ["work_status", {}],
+    ["work_verify", {}],
+    ["review_submit", { feedback: "read", fixes: [] }],
+  ])("%s is refused", async (name, args) => {
     using staged = new StagedExecution()
     const scope = scopeAround(staged)
     const ownProgram = { ...scope.ownProgram, runAs: "worker" }
 
     const tool = tools.find((one) => one.name === name)
-    const answer = await tool?.call({ path: "/T.md" }, { ...scope, ownProgram }, call)
+    const answer = await tool?.call({ path: "/T.md", ...args }, { ...scope, ownProgram }, call)
 
     expect(answer).toMatchObject({ ok: false, failure: { reason: "SECURITY_DENIED" } })
   })

@@ -23,6 +23,7 @@ export type OwnCommand = {
   words: readonly string[]
   labels?: Record<string, string> | undefined
   key: string | undefined
+  stdin?: "pipe"
 }
 
 /** The file, as the client's own directory makes it absolute. */
@@ -36,7 +37,7 @@ export function absolutePath(path: string, { defaults }: Call): Result<string, F
 export async function startOwn(
   scope: McpScope,
   call: Call,
-  { path, words, labels, key }: OwnCommand,
+  { path, words, labels, key, stdin }: OwnCommand,
 ) {
   const { self, stateDir, runAs } = scope.ownProgram
   if (runAs !== null) {
@@ -51,6 +52,7 @@ export async function startOwn(
     cwd: dirname(path),
     labels: { ...labels, work: path.slice(-256) },
     idempotency_key: key,
+    ...(stdin === undefined ? {} : { stdin }),
   })
   return startExecution(args, scope, { ...call, idempotencyKey: undefined })
 }

@@ -9,7 +9,7 @@ import type { Call } from "../call.ts"
 import { runsCommands, StartArguments } from "../start.ts"
 import { reply, tool } from "../tool.ts"
 import { absolutePath, lookAtWork, startOwn, workPath } from "./look-at-work.ts"
-import { cut, isOpen, mostTasks, type ToldStatus, type ToldTask } from "./work-view.ts"
+import { cut, isOpen, mostTasks, type ToldStatus, type ToldTask, WorkKind } from "./work-view.ts"
 
 const { labels, idempotency_key } = StartArguments.shape
 
@@ -51,7 +51,7 @@ export const workRunTool = tool({
   output: z.object({
     execution_id: z.string().nullable().describe("of the runner; null: there is nothing to do"),
     path: z.string(),
-    kind: z.enum(["prompt", "tasks"]),
+    kind: WorkKind,
     tasks: z.array(Planned).describe("what it will do, in this order; empty for a prompt"),
     omitted_tasks: z.int().describe("that it will do, and are not shown"),
     without_check: z.array(z.string()).describe("open tasks that it cannot do: for a person"),
@@ -86,8 +86,9 @@ export const workRunTool = tool({
     const planned = { path: path.value, kind, ...plan.value, repeated: false }
     const { tasks, without_check: unchecked } = planned
     const left = unchecked.length === 0 ? "" : ` Without a check: ${unchecked.join(", ")}.`
-    if (kind === "tasks" && tasks.length === 0) {
-      const nothing = `Nothing was started: no task with a check is open.${left}${forPerson(left)}`
+    if ((kind === "tasks" || kind === "fixes") && tasks.length === 0) {
+      const instead = forPerson(left, kind)
+      const nothing = `Nothing was started: no task with a check is open.${left}${instead}`
       return reply(nothing, { execution_id: null, ...planned })
     }
     const words = wordsFor(args, kind)
@@ -141,12 +142,16 @@ type Plan = {
 
 function planFor(args: Arguments, status: ToldStatus): Result<Plan, Failure> {
   const { task, count, jobs, keep_going: keepGoing, path } = args
-  if (status.kind === "prompt") {
+  const isPrompt = status.kind === "prompt"
+  if (status.kind === "review" && (task !== undefined || keepGoing)) {
+    return wrong(`${path} asks for a review: it has no tasks.`)
+  }
+  if (isPrompt) {
     if (task !== undefined || keepGoing) return wrong(`${path} is a prompt: it has no tasks.`)
     return ok({ tasks: [], omitted_tasks: 0, without_check: [], trials: count ?? 1 })
   }
   if (count !== undefined || jobs !== undefined) {
-    return wrong(`${path} is a task list: \`count\` and \`jobs\` are for prompts.`)
+    return wrong(`${path} is no prompt: \`count\` and \`jobs\` are for prompts.`)
   }
   const all = status.tasks ?? []
   const wanted = all.filter((one) => (task === undefined ? isOpen(one) : one.id === task))
@@ -173,9 +178,10 @@ function wrong(message: string): Result<never, Failure> {
 }
 
 function wordsFor(args: Arguments, kind: ToldStatus["kind"]): string[] {
+  const isFixes = kind === "fixes"
   const options = {
-    task: args.task,
-    "keep-going": args.keep_going,
+    [isFixes ? "fix" : "task"]: args.task,
+    "keep-going": args.keep_going && kind === "tasks",
     trials: args.count,
     jobs: args.jobs,
     "max-cost": args.max_cost_usd?.toFixed(4),
@@ -187,11 +193,16 @@ function wordsFor(args: Arguments, kind: ToldStatus["kind"]): string[] {
     if (value === undefined || value === false) return []
     return value === true ? [`--${name}`] : [`--${name}=${value}`]
   })
-  return [kind, "run", ...given]
+  const words = { prompt: ["prompt", "run"], tasks: ["tasks", "run"] }
+  const ofReviews = { fixes: ["review", "fix"], review: ["review", "run"] }
+  return [...{ ...words, ...ofReviews }[kind], ...given]
 }
 
-function forPerson(left: string): string {
-  return left === "" ? "" : " A person can accept them: `cc-executor tasks accept`."
+function forPerson(left: string, kind: ToldStatus["kind"]): string {
+  if (left === "") return ""
+  return kind === "fixes"
+    ? " A person can give them a command: `cc-executor review verification`."
+    : " A person can accept them: `cc-executor tasks accept`."
 }
 
 function startedText(
@@ -199,8 +210,8 @@ function startedText(
   kind: ToldStatus["kind"],
   { tasks, trials, path }: { tasks: { id: string }[]; trials: number | null; path: string },
 ): string {
-  const what =
-    kind === "tasks" ? tasks.map((task) => task.id).join(", ") : `${trials} trials of ${path}`
+  const ofPrompt = kind === "prompt" ? `${trials} trials of ${path}` : path
+  const what = tasks.length > 0 ? tasks.map((task) => task.id).join(", ") : ofPrompt
   return (
     `Execution ${id} works on ${what}. Now call \`wait\` with this execution_id until \`ended\` ` +
     "is true, then `work_status`; meanwhile, `output` shows each verdict, and `cancel` ends it."

@@ -4,6 +4,8 @@ import { z } from "zod"
 
 const Verdict = z.enum(["PASSED", "FAILED", "LOST", "WARNED", "BROKEN"])
 
+export const WorkKind = z.enum(["prompt", "tasks", "fixes", "review"])
+
 const TaskState = z.enum([
   "verified",
   "failed",
@@ -27,7 +29,7 @@ const ToldTask = z.object({
 const ToldStatus = z.object({
   path: z.string(),
   name: z.string(),
-  kind: z.enum(["prompt", "tasks"]),
+  kind: WorkKind,
   success: z.int(),
   failure: z.int(),
   warned: z.int(),
@@ -72,7 +74,10 @@ const { shape: ofTask } = ToldTask
 export const WorkView = z.object({
   path: shape.path,
   name: shape.name,
-  kind: shape.kind.describe("a prompt that is tried, or a list of tasks"),
+  kind: shape.kind.describe(
+    "a prompt that is tried, a list of tasks, the fixes of a review (told as tasks), or a " +
+      "request for a review",
+  ),
   success: shape.success.describe("trials in which the checks failed first, and passed after"),
   failure: shape.failure.describe("trials that failed, or came to no end"),
   not_proven: shape.warned.describe("trials whose check was never seen to fail: not counted"),
