@@ -70,7 +70,7 @@ testUnless(
   async () => {
     const { folder, sign } = waitingFolder()
     await using _folder = folder
-    folder.write("reviewer.sh", `${waitingFixer.replaceAll("$HERE", join(folder.path, ".."))}`)
+    folder.write("reviewer.sh", folder.read("fixer.sh"))
     const asked = ["review", "request", "--reviewer", "sh reviewer.sh", "calc", "calc.sh"]
     const request = (await folder.run(...asked)).stdout.trim()
     const first = folder.start("review", "run", request)

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test"
+import { userInfo } from "node:os"
 import { z } from "zod"
+import { Terminal } from "../cli/terminal/terminal.ts"
 import { calculator, fixer, fixList, threeFixes } from "../support/review-files.ts"
+import { executable } from "../support/service.ts"
 import { sharedService } from "../support/shared-service.ts"
 import { WorkFolder } from "../support/work-folder.ts"
 
@@ -173,6 +176,26 @@ describe("a verification in prose", () => {
     expect(statement).toContain(
       'sh tests/add.sh (for \\"touch executed; it should add.\\", by Ada)',
     )
+  })
+
+  test("is asked for on a terminal, where whoever is there may also leave it open", async () => {
+    const more = [...prose, { id: 8, severity: "minor", verification: "Look at it." }]
+    const mend = "cat > /dev/null; printf 'echo 5' > calc.sh\n"
+    await using folder = new WorkFolder(service(), { ...calculator, "fixer.sh": mend })
+    folder.write(listName, fixList("001_calc", more))
+    const argv = [executable, "review", "fix", "--fixer", "sh fixer.sh"]
+    const env = folder.env({ TERM: "xterm", NO_COLOR: "1" })
+    const size = { cols: 100, rows: 24 }
+    await using terminal = new Terminal([...argv, `${folder.path}/${listName}`], env, size)
+
+    await terminal.untilShows(/Fix 7 [^]*touch executed[^]*leave it open\): /)
+    terminal.type("sh tests/add.sh\r")
+    await terminal.untilShows(/Fix 8 [^]*Look at it[^]*leave it open\): /)
+    terminal.type("\r")
+
+    expect(await terminal.exited).toBe(1)
+    expect(resultsIn(folder)).toEqual(["FIXED", undefined])
+    expect(folder.read(listName)).toContain(`"by": "${userInfo().username}"`)
   })
 
   test("gets no command from the fixer, and another author makes another check", async () => {

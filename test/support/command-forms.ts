@@ -65,6 +65,7 @@ export const forms: Record<string, readonly Attempt[]> = {
   ],
   "review run": [["001_a_review_request.md"], [hostileName]],
   "review fix": [["001_a_fixes.json"], ["--fix", hostileName, "001_a_fixes.json"]],
+  "review status": [["001_a_fixes.json"], ["--json", "001_a_fixes.json"], ["TASKS.md"]],
   "review verification": [["001_a_fixes.json", "1", "--run", hostile, "--by", hostile]],
   "review usage": [["001_a_review_request.md"], ["--json", "001_a_review_request.md"]],
   "review check": [

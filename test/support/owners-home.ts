@@ -202,6 +202,7 @@ export function linesOf(id: string): Readonly<Record<string, readonly string[][]
     "review request": [],
     "review run": [["review", "run", "/no.md"]],
     "review fix": [["review", "fix", "/no.json"]],
+    "review status": [["review", "status", "/no.json"]],
     "review verification": [["review", "verification", "/no.json", "1", "--run", "true"]],
     "review usage": [["review", "usage", "/no.md"]],
     "review check": [],

@@ -12,6 +12,10 @@ export const reviewCommands = {
     summary: "put right what a review has found, and count only what was seen",
     load: async () => (await import("../commands/review/fix.ts")).reviewFixCommand,
   },
+  "review status": {
+    summary: "show what is known of every fix of a list",
+    load: async () => (await import("../commands/review/status.ts")).reviewStatusCommand,
+  },
   "review verification": {
     summary: "give a fix the command that shows that it is done",
     load: async () =>

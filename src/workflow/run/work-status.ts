@@ -49,6 +49,7 @@ export type TaskStatus = {
   /** Of a fix. */
   severity?: Severity
   status?: FixStatus | null
+  verification?: string | null
   state: ReturnType<typeof taskState>["kind"]
   why: string
   checks: string[]
@@ -125,6 +126,7 @@ function fixesOf({ fixes }: FixList, summary: LedgerSummary): TaskStatus[] {
       title: fix.issue,
       severity: fix.severity,
       status: state.kind === "decided" ? state.status : null,
+      verification: fix.verification,
       state: state.kind === "decided" ? (isClosed(state) ? "verified" : "failed") : state.kind,
       why: whyFixIsOpen(fix, state),
       checks: fix.check === null ? [] : [fix.check.run],

@@ -3,6 +3,7 @@ import { workStatus } from "../../../workflow/run/work-status.ts"
 import { option } from "../../arguments.ts"
 import { command } from "../../command.ts"
 import { asLines } from "../../terminal/terminal-text.ts"
+import { askForCommands } from "../../work/ask-for-commands.ts"
 import { fixTable } from "../../work/fix-table.ts"
 import { followRun } from "../../work/follow-run.ts"
 import { workPath } from "../../work/in-world.ts"
@@ -17,7 +18,8 @@ a fix must fail before the fixer begins, and pass when it has finished: then it 
 the fixer has written becomes a commit on the branch cc-executor/NAME, where the next one begins.
 What passes before anything is changed, and fails in an empty directory, is NO_CHANGE_NEEDED; all
 else is FAILED, whatever the fixer says. A fixer must not change tests, or what the verification
-tests with. A verification in prose is not run: \`review verification\` gives it a command.
+tests with. A verification in prose is not run: on a terminal, you are asked what it means; elsewhere,
+\`review verification\` gives it a command.
 
 Exits with 0 if nothing is left to do, otherwise with 1, and says what is missing.`,
   options: {
@@ -38,6 +40,7 @@ Exits with 0 if nothing is left to do, otherwise with 1, and says what is missin
       return runInBackground(context, ["review", "fix"], values, path)
     }
     const { fix = null, fixer = null } = values
+    if (values.json !== true) await askForCommands(context, values, path, fix)
     const { run, exitCode } = await followRun(context, values, (world, how) =>
       runFixes(world, path, { ...options, fix, fixer, ...how }),
     )
