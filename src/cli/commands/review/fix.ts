@@ -18,8 +18,8 @@ a fix must fail before the fixer begins, and pass when it has finished: then it 
 the fixer has written becomes a commit on the branch cc-executor/NAME, where the next one begins.
 What passes before anything is changed, and fails in an empty directory, is NO_CHANGE_NEEDED; all
 else is FAILED, whatever the fixer says. A fixer must not change tests, or what the verification
-tests with. A verification in prose is not run: on a terminal, you are asked what it means; elsewhere,
-\`review verification\` gives it a command.
+tests with. A verification in prose is not run: on a terminal, you are asked what it means;
+elsewhere, \`review verification\` gives it a command.
 
 Exits with 0 if nothing is left to do, otherwise with 1, and says what is missing.`,
   options: {
