@@ -1,4 +1,4 @@
-import { barPlot } from "../svg-plot.ts"
+import { barPlot } from "../../src/lib/report/svg-plot.ts"
 import { type Measured, timesFloor } from "./figure.ts"
 import { MeasuredService } from "./measured-service.ts"
 import { SocketClient } from "./socket-client.ts"

@@ -1,4 +1,4 @@
-import { barPlot } from "../svg-plot.ts"
+import { barPlot } from "../../src/lib/report/svg-plot.ts"
 import type { Plot } from "./figure.ts"
 import { firstGenerationLinesPerSecond, type Peer } from "./peers.ts"
 import { rounded } from "./statistics.ts"

@@ -1,4 +1,4 @@
-import { linePlot } from "../svg-plot.ts"
+import { linePlot } from "../../src/lib/report/svg-plot.ts"
 import { type Figure, type Measured, timesFloor } from "./figure.ts"
 import { MeasuredService } from "./measured-service.ts"
 import { SocketClient } from "./socket-client.ts"

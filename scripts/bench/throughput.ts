@@ -1,4 +1,4 @@
-import { barPlot } from "../svg-plot.ts"
+import { barPlot } from "../../src/lib/report/svg-plot.ts"
 import { Contestant, type CostedRun } from "./contestant.ts"
 import type { CountedRequest } from "./counted-run.ts"
 import { type Aim, type Figure, type Measured, timesFloor } from "./figure.ts"

@@ -1,22 +1,23 @@
-import { barPlot, linePlot } from "../../../scripts/svg-plot.ts"
+import { duration, figure } from "../../../src/lib/report/figures.ts"
+import { pageBadge, pageTable, pageText, type Tile } from "../../../src/lib/report/page.ts"
+import { barPlot, linePlot } from "../../../src/lib/report/svg-plot.ts"
+import { xmlText } from "../../../src/lib/report/xml-text.ts"
 import { bothPssMb } from "./both-pss.ts"
-import { duration, figure, memoryPeaks, orphansOf, passRate, type Report } from "./report.ts"
-import { pageStyle } from "./report-page-style.ts"
+import { memoryPeaks, orphansOf, passRate, type Report } from "./report.ts"
 import type { Latency, MemorySample, MemorySeries, Scenario } from "./scenario.ts"
 
 /** The report as one page that needs nothing from anywhere. */
 export function reportAsPage(report: Report): string {
   const { scenarios } = report
-  return [
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>Stress report</title><style>${pageStyle}</style></head><body><main>`,
-    `<header><h1>Stress report</h1><p>${escaped(subtitle(report))}</p></header>`,
-    tiles(report),
-    `<section><h2>Scenarios</h2>${scenarioTable(scenarios)}</section>`,
-    ...scenarios.map(scenarioSection),
-    "</main></body></html>\n",
-  ].join("\n")
+  return pageText({
+    title: "Stress report",
+    subtitle: subtitle(report),
+    tiles: tilesOf(report),
+    sections: [
+      `<section><h2>Scenarios</h2>${scenarioTable(scenarios)}</section>`,
+      ...scenarios.map(scenarioSection),
+    ],
+  })
 }
 
 function subtitle({ mode, seed, machine, scenarios }: Report): string {
@@ -24,42 +25,54 @@ function subtitle({ mode, seed, machine, scenarios }: Report): string {
   return [`${when} UTC`, `${mode} mode`, `seed ${seed}`, machine].join(" · ")
 }
 
-function tiles(report: Report): string {
+function tilesOf(report: Report): Tile[] {
   const { passed, of, percent } = passRate(report)
   const peaks = report.scenarios.flatMap(({ memory }) => memory.map(memoryPeaks))
-  const most = (values: number[]) => `${figure(values.reduce((a, b) => Math.max(a, b), 0))} MB`
   const orphans = orphansOf(report)
-  const all: [label: string, value: string, tone: string][] = [
-    [`${passed} of ${of} passed`, `${figure(percent)} %`, passed === of ? "good" : "bad"],
-    ["orphans found", String(orphans), orphans === 0 ? "good" : "bad"],
-    ["keeper, most RSS", most(peaks.map(({ keeperRssMb }) => keeperRssMb)), ""],
-    ["gateway, most RSS", most(peaks.map(({ gatewayRssMb }) => gatewayRssMb)), ""],
-    ["both, most PSS", most(peaks.map((peak) => peak.bothPssMb)), ""],
+  const most = (label: string, values: number[]): Tile => {
+    const mb = values.reduce((a, b) => Math.max(a, b), 0)
+    return { label, value: `${figure(mb)} MB`, tone: "" }
+  }
+  return [
+    {
+      label: `${passed} of ${of} passed`,
+      value: `${figure(percent)} %`,
+      tone: passed === of ? "good" : "bad",
+    },
+    { label: "orphans found", value: String(orphans), tone: orphans === 0 ? "good" : "bad" },
+    most(
+      "keeper, most RSS",
+      peaks.map(({ keeperRssMb }) => keeperRssMb),
+    ),
+    most(
+      "gateway, most RSS",
+      peaks.map(({ gatewayRssMb }) => gatewayRssMb),
+    ),
+    most(
+      "both, most PSS",
+      peaks.map((peak) => peak.bothPssMb),
+    ),
   ]
-  const texts = all.map(
-    ([label, value, tone]) =>
-      `<div class="tile ${tone}"><b>${value}</b><span>${label}</span></div>`,
-  )
-  return `<div class="tiles">${texts.join("")}</div>`
 }
 
 function scenarioTable(scenarios: Scenario[]): string {
   const rows = scenarios.map(({ name, outcome, durationMs, orphans }, index) => [
-    `<a href="#scenario-${index}">${escaped(name)}</a>`,
-    badge(outcome.kind),
+    `<a href="#scenario-${index}">${xmlText(name)}</a>`,
+    pageBadge(outcome.kind),
     duration(durationMs),
     String(orphans),
   ])
-  return table(["scenario", "result", "duration", "orphans"], rows)
+  return pageTable(["scenario", "result", "duration", "orphans"], rows)
 }
 
 function scenarioSection(scenario: Scenario, index: number): string {
   const { name, outcome, durationMs, latencies, memory, counts, notes } = scenario
-  const heading = `${escaped(name)} ${badge(outcome.kind)} <small>${duration(durationMs)}</small>`
+  const took = `<small>${duration(durationMs)}</small>`
+  const heading = `${xmlText(name)} ${pageBadge(outcome.kind)} ${took}`
   return [
     `<section id="scenario-${index}"><h2>${heading}</h2>`,
-    outcome.kind === "failed" ? `<pre class="error">${escaped(outcome.error)}</pre>` : "",
-    ...notes.map((note) => `<p class="note">${escaped(note)}</p>`),
+    outcome.kind === "failed" ? `<pre class="error">${xmlText(outcome.error)}</pre>` : "",
+    ...notes.map((note) => `<p class="note">${xmlText(note)}</p>`),
     latencies.length > 0 ? latencyTable(latencies) : "",
     counts.length > 0 ? countTable(counts) : "",
     '<div class="plots">',
@@ -71,15 +84,15 @@ function scenarioSection(scenario: Scenario, index: number): string {
 
 function latencyTable(latencies: Latency[]): string {
   const rows = latencies.map(({ what, count, p50Ms, p99Ms, maxMs }) => [
-    escaped(what),
+    xmlText(what),
     ...[count, p50Ms, p99Ms, maxMs].map(figure),
   ])
-  return table(["latency, ms", "count", "p50", "p99", "max"], rows)
+  return pageTable(["latency, ms", "count", "p50", "p99", "max"], rows)
 }
 
 function countTable(counts: Scenario["counts"]): string {
-  const rows = counts.map(({ what, value }) => [escaped(what), figure(value)])
-  return table(["count", "value"], rows)
+  const rows = counts.map(({ what, value }) => [xmlText(what), figure(value)])
+  return pageTable(["count", "value"], rows)
 }
 
 function latencyPlot(latencies: Latency[]): string {
@@ -129,22 +142,4 @@ function thinned(points: [number, number][]): [number, number][] {
     points.slice(at * size, (at + 1) * size),
   )
   return groups.flatMap((group) => group.toSorted((a, b) => b[1] - a[1]).slice(0, 1))
-}
-
-function table(head: string[], rows: string[][]): string {
-  const cells = (tag: string, row: string[]) =>
-    `<tr>${row.map((cell) => `<${tag}>${cell}</${tag}>`).join("")}</tr>`
-  const body = rows.map((row) => cells("td", row)).join("")
-  return (
-    `<div class="scroll"><table><thead>${cells("th", head)}</thead>` +
-    `<tbody>${body}</tbody></table></div>`
-  )
-}
-
-function badge(kind: Scenario["outcome"]["kind"]): string {
-  return `<span class="badge ${kind}">${kind}</span>`
-}
-
-function escaped(text: string): string {
-  return Bun.escapeHTML(text.toWellFormed())
 }

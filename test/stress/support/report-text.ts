@@ -1,27 +1,27 @@
-import { duration, figure, memoryPeaks, orphansOf, passRate, type Report } from "./report.ts"
+import { duration, figure } from "../../../src/lib/report/figures.ts"
+import { textSections, textTable } from "../../../src/lib/report/text-table.ts"
+import { memoryPeaks, orphansOf, passRate, type Report } from "./report.ts"
 import type { Scenario } from "./scenario.ts"
 
 /** The report for a terminal and for a log. */
 export function reportAsText(report: Report): string {
   const { passed, of, percent } = passRate(report)
-  const sections = [
+  return textSections([
     [
       `Stress report (${report.mode} mode, seed ${report.seed})`,
       report.machine,
       `${passed} of ${of} scenarios passed (${figure(percent)} %), ${orphansOf(report)} orphans`,
     ],
-    table(["scenario", "result", "duration", "orphans"], report.scenarios.map(scenarioRow)),
-    table(["latency, ms", "count", "p50", "p99", "max"], report.scenarios.flatMap(latencyRows)),
-    table(
+    textTable(["scenario", "result", "duration", "orphans"], report.scenarios.map(scenarioRow)),
+    textTable(["latency, ms", "count", "p50", "p99", "max"], report.scenarios.flatMap(latencyRows)),
+    textTable(
       ["most memory, MB", "keeper RSS", "gateway RSS", "PSS of both"],
       report.scenarios.flatMap(memoryRows),
     ),
-    table(["count", "value"], report.scenarios.flatMap(countRows)),
+    textTable(["count", "value"], report.scenarios.flatMap(countRows)),
     report.scenarios.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
     report.scenarios.flatMap(failureLines),
-  ]
-  const texts = sections.filter((lines) => lines.length > 0).map((lines) => lines.join("\n"))
-  return `${texts.join("\n\n")}\n`
+  ])
 }
 
 function scenarioRow({ name, outcome, durationMs, orphans }: Scenario): string[] {
@@ -56,19 +56,4 @@ function failureLines({ name, outcome }: Scenario): string[] {
     case "failed":
       return [`FAILED ${name}:`, ...outcome.error.split("\n").map((line) => `  ${line}`)]
   }
-}
-
-/** Columns below each other: the first to the left, figures to the right. */
-function table(head: string[], rows: string[][]): string[] {
-  if (rows.length === 0) return []
-  const widths = head.map((title, column) =>
-    rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), title.length),
-  )
-  const line = (cells: string[]) =>
-    cells
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join("  ")
-  return [line(head), ...rows.map(line)]
 }

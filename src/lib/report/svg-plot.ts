@@ -1,3 +1,5 @@
+import { xmlText } from "./xml-text.ts"
+
 /** A point that is not a number is left out. */
 export type LinePlot = {
   title: string
@@ -204,7 +206,7 @@ function line(kind: string, x1: number, y1: number, x2: number, y2: number, more
 
 function text(x: number, y: number, words: string, anchor: string, more = ""): string {
   const place = `x="${short(x)}" y="${short(y)}" text-anchor="${anchor}"${more}`
-  return `<text class="plot-text" ${place}>${escaped(words)}</text>`
+  return `<text class="plot-text" ${place}>${xmlText(words)}</text>`
 }
 
 function document(title: string, height: number, parts: readonly string[]): string {
@@ -212,7 +214,7 @@ function document(title: string, height: number, parts: readonly string[]): stri
   const size = `width="${width}" height="${short(height)}" viewBox="0 0 ${width} ${short(height)}"`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font} role="img">`,
-    `<title>${escaped(title)}</title>`,
+    `<title>${xmlText(title)}</title>`,
     style,
     `<rect class="plot-paper" width="${width}" height="${short(height)}" rx="6"/>`,
     text(width / 2, 26, title, "middle", ' font-weight="600"'),
@@ -228,16 +230,3 @@ function colourOf(at: number): string {
 function short(value: number): number {
   return Math.round(value * 10) / 10
 }
-
-function escaped(words: string): string {
-  return words
-    .toWellFormed()
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll(notXml, "�")
-}
-
-// XML has no way to write control characters other than these three, nor these two, escaped or not.
-const notXml = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu

@@ -27,8 +27,8 @@ tr > :first-child { text-align: left } tbody tr:last-child td { border-bottom: 0
 th { color: var(--quiet); font-size: 13px; font-weight: 600 }
 a { color: var(--accent); text-decoration: none } a:hover { text-decoration: underline }
 .badge { display: inline-block; padding: 0 9px; border-radius: 99px; font-size: 12px;
-  font-weight: 600; border: 1px solid currentColor }
-.badge.passed { color: var(--good) } .badge.failed, .badge.unfinished { color: var(--bad) }
+  font-weight: 600; border: 1px solid currentColor; color: var(--bad) }
+.badge.passed { color: var(--good) }
 .note { color: var(--quiet); margin: 0 0 8px }
 .error { overflow: auto; max-height: 420px; color: var(--bad); font-size: 13px; padding: 12px;
   margin: 0 0 12px; border: 1px solid var(--line); border-radius: 8px }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { barPlot, linePlot } from "../../scripts/svg-plot.ts"
+import { barPlot, linePlot } from "../../../src/lib/report/svg-plot.ts"
 
 const awkward = `a < b & "c" > 'd' \u0007 ]]>`
 
