@@ -137,8 +137,10 @@ function environment(more: Record<string, string>): Record<string, string | unde
 }
 
 describe("a server", () => {
-  const isLocalOnly =
-    /^(?:token|serve|stop|upgrade|completions|version|policy|audit|mcp install|prompt|tasks|adopt)/
+  const isLocalOnly = new RegExp(
+    "^(?:token|serve|stop|upgrade|completions|version|policy|audit|mcp install|" +
+      "prompt|tasks|suite|badge|adopt)",
+  )
 
   test.each([...manners])("that %s gets nothing harmful onto a terminal", async (manner) => {
     await using server = new HostileServer(manner)

@@ -7,6 +7,20 @@ export const hostileWorks: Readonly<Record<string, string>> = {
   "PROMPT.md":
     `---\nname: ${JSON.stringify(hostileName)}\nagent: "true"\n` +
     `checks: [${JSON.stringify(`echo '${hostileName}'; false`)}]\n---\n# ${hostileName}\n`,
+  "SUITE.json": JSON.stringify({
+    task_list_id: hostileName,
+    categories: {
+      [hostileName]: {
+        tests: [
+          {
+            id: hostileName,
+            command: `echo '${hostileName}'`,
+            expected_patterns: ["never said"],
+          },
+        ],
+      },
+    },
+  }),
   "TASKS.md":
     `---\nagent: "true"\n---\n# ${hostileName}\n\n- [x] **T01 – ${hostileName}**\n` +
     `  Check: \`echo '${hostileName}'; false\`\n- [ ] **T02 – ${hostileName}**\n`,
@@ -75,6 +89,12 @@ export const forms: Record<string, readonly Attempt[]> = {
   "review submit": [["001_a_review_request.md"]],
   adopt: [["TASKS.md"], ["--json", "PROMPT.md"]],
   render: [["TASKS.md", "PROMPT.md"]],
+  "suite run": [
+    ["SUITE.json"],
+    ["--json", "SUITE.json"],
+    ["SUITE.json", "--categories", hostile],
+    ["PROMPT.md"],
+  ],
   "resume-work": [[], ["--json"]],
   ps: [["-a"], ["-a", "--json"], ["-a", "-q"], ["--watch"], ["--watch", "--json"], ["-a", "-i"]],
   inspect: [["ID"], ["--json", "ID"], [names[0]]],

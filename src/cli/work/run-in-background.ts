@@ -10,19 +10,19 @@ export async function runInBackground(
   context: Context,
   words: readonly string[],
   values: Given,
-  file: string,
+  ...files: readonly string[]
 ): Promise<number> {
   const directory = values["state-dir"]
   const stateDir = typeof directory === "string" ? directory : undefined
   await using reached = await reachLocal(context, { "state-dir": stateDir })
   const { address } = reached
   const paths = address.kind === "local" ? { "state-dir": address.paths.directory } : {}
-  const argv = [...context.self, ...words, ...optionsOf({ ...values, ...paths }), "--", file]
+  const argv = [...context.self, ...words, ...optionsOf({ ...values, ...paths }), "--", ...files]
   const { execution_id } = await reached.client.call("execute", {
     argv,
     cwd: context.cwd,
     env: callersEnvironment(context.env),
-    labels: { work: file.slice(-256) },
+    labels: { work: (files[0] ?? "").slice(-256) },
   })
   await context.stdout.write(`${onOneLine(execution_id)}\n`)
   return 0

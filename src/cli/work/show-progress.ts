@@ -87,10 +87,7 @@ function lineOf(context: Context, progress: Progress): Text | null {
       return [`${of}trial ${sequence}: `, paint(verdict), ` – ${reasons.join("; ")}${paid}`]
     }
     case "question": {
-      const { sequence, execution_id: id, question_id: question, what } = progress
-      const answer = `cc-executor agent answer ${shortId(id)} ${question} allow`
-      const where = "see `cc-executor inbox`"
-      return `trial ${sequence}: the agent ${what}: ${where}; \`${answer}\` allows it`
+      return `trial ${progress.sequence}: ${questionText(progress)}`
     }
     case "step-output": {
       const { sequence, step, tail } = progress
@@ -104,4 +101,11 @@ function lineOf(context: Context, progress: Progress): Text | null {
     case "step-ended":
       return null
   }
+}
+
+type Asked = { execution_id: string; question_id: string; what: string }
+
+export function questionText({ execution_id: id, question_id: question, what }: Asked): string {
+  const answer = `cc-executor agent answer ${shortId(id)} ${question} allow`
+  return `the agent ${what}: see \`cc-executor inbox\`; \`${answer}\` allows it`
 }

@@ -47,6 +47,10 @@ export const workCommands = {
     summary: "write what a ledger shows into its file again",
     load: async () => (await import("../commands/render.ts")).renderCommand,
   },
+  "suite run": {
+    summary: "run the tests of a suite, and report what their output shows",
+    load: async () => (await import("../commands/suite/run.ts")).suiteRunCommand,
+  },
   "resume-work": {
     summary: "show what is open, what was last done, and what comes next",
     load: async () => (await import("../commands/resume-work.ts")).resumeWorkCommand,

@@ -1,4 +1,5 @@
 import type { AttestedTrial } from "../../execution/trial/attestation.ts"
+import { atOnce } from "./at-once.ts"
 import { bringUpToDate, type WorkState } from "./files/work-state.ts"
 import { runOneTrial } from "./one-trial.ts"
 import { type RunOptions, Spending } from "./run-options.ts"
@@ -29,22 +30,14 @@ export async function runPrompt(
   const trials: AttestedTrial[] = []
   let stopped: string | null = null
   let left = options.trials
-  const failed = new AbortController()
-  const signal = AbortSignal.any([options.signal, failed.signal])
-  const work = async () => {
+  await atOnce(Math.min(options.jobs, options.trials), options.signal, async (signal) => {
     while (left > 0 && stopped === null) {
       stopped = whyStop(spending, signal)
       if (stopped !== null) return
       left -= 1
       trials.push(await tryOnce(world, workspace, state, { ...options, signal }, spending))
     }
-  }
-  const jobs = Array.from({ length: Math.min(options.jobs, options.trials) }, work)
-  // When one fails, the others end their trials before anybody is told.
-  for (const job of jobs) job.catch(() => failed.abort())
-  const ended = await Promise.allSettled(jobs)
-  const broken = ended.find((one) => one.status === "rejected")
-  if (broken !== undefined) throw broken.reason
+  })
   const last = await bringUpToDate(world, path, state)
   return { trials, state: last, costUsd: spending.spentUsd, stopped }
 }

@@ -10,7 +10,8 @@ export type SessionOptions = Pick<
 >
 
 export type SessionToRun = {
-  trial: string
+  /** Null for a session that is no act. */
+  trial: string | null
   cwd: string
   prompt: string
   labels: Record<string, string>
@@ -32,12 +33,10 @@ export async function runSession(
   signal: AbortSignal,
   told: SessionTold,
 ): Promise<StepEnd> {
-  const env = { [trialVariable]: trial }
+  const part = trial === null ? {} : { trial, step: "act", env: { [trialVariable]: trial } }
   const request = {
     ...options,
-    env,
-    trial,
-    step: "act",
+    ...part,
     cwd,
     prompt,
     labels,

@@ -61,7 +61,7 @@ export async function endOf(execution: RemoteExecution, signal: AbortSignal): Pr
 }
 
 /** Nobody has to read it. */
-async function passInput(execution: RemoteExecution, text: string): Promise<void> {
+export async function passInput(execution: RemoteExecution, text: string): Promise<void> {
   try {
     await execution.write(text)
     await execution.end()
@@ -75,7 +75,7 @@ function stepEnd(ended: Completed): StepEnd {
   return { exitCode: outcome === "exited" ? exitCode : null, text: endText(ended) }
 }
 
-function endText({ outcome, exit_code: exitCode, signal, cause }: Completed): string {
+export function endText({ outcome, exit_code: exitCode, signal, cause }: Completed): string {
   if (outcome === "exited") return `exit ${exitCode}`
   if (outcome === "signaled") return `ended by ${signal}`
   return cause === null ? outcome : `${outcome}: ${cause}`
