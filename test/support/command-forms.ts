@@ -2,11 +2,14 @@ import { hostile, hostileName } from "./hostile-text.ts"
 
 export type Attempt = readonly string[]
 
+const hostilePrompt =
+  `---\nname: ${JSON.stringify(hostileName)}\nagent: "true"\n` +
+  `checks: [${JSON.stringify(`echo '${hostileName}'; false`)}]\n---\n# ${hostileName}\n`
+
 /** Works that say something hostile wherever they can. */
 export const hostileWorks: Readonly<Record<string, string>> = {
-  "PROMPT.md":
-    `---\nname: ${JSON.stringify(hostileName)}\nagent: "true"\n` +
-    `checks: [${JSON.stringify(`echo '${hostileName}'; false`)}]\n---\n# ${hostileName}\n`,
+  "PROMPT.md": hostilePrompt,
+  "OTHER.md": hostilePrompt,
   "SUITE.json": JSON.stringify({
     task_list_id: hostileName,
     categories: {
@@ -66,6 +69,11 @@ export const forms: Record<string, readonly Attempt[]> = {
   "prompt new": [["NEW"]],
   "prompt check": [["PROMPT.md"], ["TASKS.md"], [hostileName]],
   "prompt run": [["PROMPT.md"], ["--json", "PROMPT.md"], ["-d", "PROMPT.md"]],
+  "prompt compare": [
+    ["-n", "1", "PROMPT.md", "OTHER.md"],
+    ["-n", "1", "--json", "PROMPT.md", "OTHER.md"],
+    ["PROMPT.md", "TASKS.md"],
+  ],
   "prompt graduate": [["PROMPT.md"], ["--json", "PROMPT.md"]],
   "tasks new": [["NEW"]],
   "tasks run": [["TASKS.md"], ["--task", hostileName, "TASKS.md"]],

@@ -48,6 +48,6 @@ export function countsText(status: WorkStatus): string {
   return parts.join(", ")
 }
 
-function percent(share: number): string {
+export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }

@@ -14,6 +14,10 @@ export const workCommands = {
     summary: "try a prompt, and count only what was seen to work",
     load: async () => (await import("../commands/prompt/run.ts")).promptRunCommand,
   },
+  "prompt compare": {
+    summary: "try two prompts in turn, and say whether one is better",
+    load: async () => (await import("../commands/prompt/compare.ts")).promptCompareCommand,
+  },
   "prompt graduate": {
     summary: "move a prompt that has proved itself, or say what is missing",
     load: async () => (await import("../commands/prompt/graduate.ts")).promptGraduateCommand,

@@ -13,6 +13,7 @@ import type { PreparedTrial } from "./prepared-trial.ts"
 import type { Tell } from "./progress.ts"
 import { runSession, type SessionOptions } from "./session-act.ts"
 import { goesOn, runStep, type StepEnd } from "./step-run.ts"
+import { readTail } from "./step-tail.ts"
 
 export type TrialToRun = {
   work: TrialWork & { chain?: Digest; continues?: { sequence: number; digest: Digest } }
@@ -146,21 +147,8 @@ class RunningTrial {
   /** Why it has failed is what it said last. */
   async #tellOutput(step: string, execution_id: string): Promise<void> {
     const { sequence } = this.#begun
-    const asked = { execution_id, from: "tail:12", limit_bytes: 16 * 1024 }
-    try {
-      const { chunks } = await this.#world.client.call("transcript.read", asked)
-      const lines = chunks
-        .map(({ data }) => data)
-        .join("")
-        .split("\n")
-      const own = lines.filter(
-        (line) => line !== "" && !/^MARKER_\S+ (?:begin|end exit \d+)$/.test(line),
-      )
-      const tail = own.slice(-10).join("\n")
-      if (tail !== "") this.#tell({ kind: "step-output", sequence, step, execution_id, tail })
-    } catch (error) {
-      if (!(error instanceof CallError)) throw error // it is no longer kept
-    }
+    const tail = await readTail(this.#world.client, execution_id, 10)
+    if (tail !== "") this.#tell({ kind: "step-output", sequence, step, execution_id, tail })
   }
 
   async #start(step: TrialStep, started: (id: string) => void): Promise<StepEnd> {
