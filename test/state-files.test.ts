@@ -98,6 +98,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
       "src/workflow/run/files/write-text.ts":
         "chmodSync openSync readFileSync renameSync rmSync statSync",
       "src/workflow/run/improve/improve-prompt.ts": "readFileSync",
+      "src/workflow/run/make-badge.ts": "mkdirSync",
       "src/workflow/run/suite/read-suite.ts": "realpathSync",
       "src/workflow/run/suite/report-folder.ts": "mkdirSync",
       "src/workflow/run/graduate.ts": "copyFileSync existsSync mkdirSync renameSync",

@@ -26,6 +26,10 @@ export const workCommands = {
     summary: "write a task list that explains itself",
     load: async () => (await import("../commands/tasks/new.ts")).tasksNewCommand,
   },
+  "tasks check": {
+    summary: "check whether the tasks of a list can be shown done",
+    load: async () => (await import("../commands/tasks/check.ts")).tasksCheckCommand,
+  },
   "tasks run": {
     summary: "do the open tasks of a list, and tick what is verified",
     load: async () => (await import("../commands/tasks/run.ts")).tasksRunCommand,
@@ -54,6 +58,10 @@ export const workCommands = {
   "suite run": {
     summary: "run the tests of a suite, and report what their output shows",
     load: async () => (await import("../commands/suite/run.ts")).suiteRunCommand,
+  },
+  badge: {
+    summary: "draw the counts of a work as an SVG, from its ledger alone",
+    load: async () => (await import("../commands/badge.ts")).badgeCommand,
   },
   "resume-work": {
     summary: "show what is open, what was last done, and what comes next",

@@ -2,7 +2,7 @@
 
 export function promptTemplate(name: string): string {
   return `---
-name: ${name}
+name: ${yamlText(name)}
 description: What this prompt makes an agent do, in one sentence
 agent: claude   # or a command: it reads the prompt from standard input
 checks:
@@ -45,4 +45,11 @@ seen to fail before, and to pass after. Commands in other places of this file ar
 - [ ] **T03 – Something that no command can check**
   Goal: a person accepts it with \`cc-executor tasks accept\`.
 `
+}
+
+/** As it stands behind a key: in quotes, where it could be taken for something else. */
+export function yamlText(text: string): string {
+  const isPlain =
+    /^[a-z_][\w.-]*$/i.test(text) && !/^(?:true|false|null|yes|no|on|off)$/i.test(text)
+  return isPlain ? text : JSON.stringify(text)
 }

@@ -1,14 +1,17 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { basename, dirname, extname } from "node:path"
 import { errnoOf } from "../../lib/errno.ts"
+import { blueprintTemplate } from "../plan/blueprint-template.ts"
 import { promptTemplate, tasksTemplate } from "../plan/templates.ts"
 import { WorkFailure } from "./work-failure.ts"
 
+const templates = { prompt: promptTemplate, tasks: tasksTemplate, blueprint: blueprintTemplate }
+
 /** Makes a file that explains itself; one that exists stays. Answers its path. */
-export function newWork(kind: "prompt" | "tasks", given: string): string {
+export function newWork(kind: keyof typeof templates, given: string): string {
   const path = extname(given) === "" ? `${given}.md` : given
   const name = basename(path, extname(path))
-  const text = kind === "prompt" ? promptTemplate(name) : tasksTemplate(name)
+  const text = templates[kind](name)
   try {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text, { flag: "wx" })
