@@ -1,6 +1,6 @@
 import { maxPayloadBytes } from "../../../execution/record.ts"
+import { unfinishedLength } from "../../../lib/utf8.ts"
 import type { Cursor, ReadPosition } from "../ports.ts"
-import { unfinishedLength } from "./whole-text.ts"
 
 const version = "1"
 const maxHeldBytes = 3 // a character of four bytes without its last

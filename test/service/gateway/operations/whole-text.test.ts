@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import {
-  unfinishedLength,
-  wholeText,
-} from "../../../../src/service/gateway/operations/whole-text.ts"
+import { unfinishedLength } from "../../../../src/lib/utf8.ts"
+import { wholeText } from "../../../../src/service/gateway/operations/whole-text.ts"
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 const nothing = new Uint8Array(0)
