@@ -39,6 +39,10 @@ async function main(argv: readonly string[]): Promise<number> {
     const { serveGateway } = await import("./service/gateway/serve/serve.ts")
     return serveGateway({ commit: typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : "source" })
   }
+  if (argv[0] === "__screens") {
+    const { runScreens } = await import("./service/screens/run-screens.ts")
+    return runScreens(argv.slice(1))
+  }
   if (argv[0] === "__agent-host") {
     const { runAgentHost } = await import("./agent/host/run-agent-host.ts")
     return runAgentHost()

@@ -69,6 +69,11 @@ export const HandedExecution = z.object({
     .array(z.tuple([z.string(), z.string(), z.int().min(0)]))
     .default([]) // programs before this one knew no writers
     .describe("principal, name, and how many bytes of each writer the child has taken"),
+  answeredTo: z
+    .int()
+    .nullable()
+    .default(null) // programs before this one answered no queries
+    .describe("output bytes up to the last query of its terminal that was answered"),
   transcript: HandedTranscript,
   takenBytes: z.int().min(0),
   takenStdoutBytes: z.int().min(0).default(0),

@@ -19,6 +19,11 @@ import { TrialBeginParams, TrialBegun, TrialEnded, TrialRenewed } from "./trial.
 /** Messages travel as JSON, which costs a tenth of a structured clone; bytes go as base64. */
 const Bytes = z.string().transform((base64) => Uint8Array.fromBase64(base64))
 
+const IpcTerminalAnswer = z.object({
+  at: z.int().min(0).describe("output bytes up to the end of the query"),
+  data: Bytes,
+})
+
 /** At the other end of a connection, as far as the machine tells. */
 export const PeerProcess = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("one-of"), pids: z.array(z.int()) }),
@@ -96,6 +101,11 @@ export const keeperMethods = {
       offset: z.int().optional(),
     }),
     result: InputResult,
+  },
+  /** What a terminal answers the program's queries; each is written once, however often it comes. */
+  answerQueries: {
+    params: z.object({ executionId: ExecutionId, answers: z.array(IpcTerminalAnswer) }),
+    result: z.object({}),
   },
   /** An order to the host of an agent's session; answered when it was carried out. */
   order: {

@@ -14,6 +14,7 @@ import {
 } from "./execute.ts"
 import { executionId } from "./execution-reference.ts"
 import { ExecutionView } from "./execution-view.ts"
+import { Screen, ScreenForm, scrollback } from "./screen.ts"
 import { trialMethods } from "./trial.ts"
 
 const cursor = z.string().min(1).max(256).describe("an opaque position in a transcript")
@@ -90,6 +91,18 @@ export const AttachParams = z.object({
   encoding: Encoding.default("utf8"),
   role: Role.default("observer"),
   acknowledges: acknowledges.optional(),
+  screen: z
+    .boolean()
+    .default(false)
+    .describe(
+      "of a terminal: begin with what it shows, whatever `from` says, and go on from there; its " +
+        "queries are taken out of the output, for the service answers them",
+    ),
+  scrollback,
+  size: z
+    .object({ cols: z.int().min(1).max(4096), rows: z.int().min(1).max(4096) })
+    .optional()
+    .describe("of the client's own terminal; as a driver, one of those that decide the size"),
 })
 export type AttachParams = z.infer<typeof AttachParams>
 
@@ -100,6 +113,7 @@ const AttachResult = z.object({
   available_from: z.string().describe("the oldest cursor that is still kept"),
   subscription: z.int().describe("identifies the subscription in binary frames"),
   ack_after_bytes: ackAfterBytes.optional(),
+  screen: Screen.optional().describe("with `screen`: all that was written before `from`"),
 })
 
 export const OutputChunk = z.object({
@@ -156,6 +170,10 @@ export const methods = {
   },
   status: { params: z.object({ execution_id: executionId }), result: ExecutionView },
   receipt: { params: z.object({ execution_id: executionId }), result: SignedReceipt },
+  screen: {
+    params: z.object({ execution_id: executionId, scrollback, form: ScreenForm.default("plain") }),
+    result: Screen.extend({ next: z.string().describe("the cursor after what is on the screen") }),
+  },
   "transcript.read": {
     params: z.object({
       execution_id: executionId,

@@ -52,6 +52,12 @@ export const notifications = {
   "process.resumed": LifeSign,
   "process.canceled": LifeSign,
   "process.output": z.object({ execution_id, ...OutputChunk.shape }),
+  "process.resized": z.object({
+    execution_id,
+    cols: z.int(),
+    rows: z.int(),
+    next: z.string().describe("the cursor to continue from"),
+  }),
   "process.gap": z.object({ execution_id, ...GapNotice.shape }),
   "process.completed": Completed,
   "process.error": z.object({ execution_id, error: WireError }),

@@ -1,5 +1,7 @@
 import { type ExecutionRecord, type StreamName } from "../../src/execution/record.ts"
 import type { Budget, TerminalSize } from "../../src/execution/spec.ts"
+import { fail } from "../../src/lib/result.ts"
+import { failure } from "../../src/protocol/failure.ts"
 import { LiveExecutions } from "../../src/service/gateway/operations/live-executions.ts"
 import { createOperations } from "../../src/service/gateway/operations/operations.ts"
 import type { FeedEvent, Operations, OutputFeed } from "../../src/service/gateway/ports.ts"
@@ -53,6 +55,7 @@ export class StagedExecution implements Disposable {
       live: this.live,
       policy: "everything",
       output: this.output,
+      screens: { follow: () => undefined, screenOf: async () => fail(noScreens) },
     })
     this.journal.write(this.#record)
   }
@@ -134,3 +137,5 @@ export function bytesIn(events: FeedEvent[], stream: StreamName): Buffer {
 export function textIn(events: FeedEvent[], stream: StreamName = "stdout"): string {
   return bytesIn(events, stream).toString()
 }
+
+const noScreens = failure("INTERNAL", "Nobody keeps screens here.")

@@ -43,6 +43,7 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
     case "list":
     case "status":
     case "receipt":
+    case "screen":
     case "transcript.read":
     case "transcript.verify":
       return true

@@ -36,6 +36,7 @@ export const scopeOf: Record<Exclude<MethodName, OfSubscription>, Scope> = {
   list: "read",
   status: "read",
   receipt: "read",
+  screen: "read",
   "transcript.read": "read",
   "transcript.verify": "read",
 }

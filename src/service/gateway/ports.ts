@@ -24,8 +24,10 @@ import type {
 } from "../../protocol/methods.ts"
 import type { PolicyKind } from "../../protocol/notifications.ts"
 import type { Output } from "../../protocol/output-chunk.ts"
+import type { Screen } from "../../protocol/screen.ts"
 import type { Caller } from "../access/caller.ts"
 import type { AgentOperations } from "./agent-operations.ts"
+import type { DeclaredSize } from "./screen-ports.ts"
 import type { TrialJournal, TrialOperations } from "./trial-ports.ts"
 
 /** What the gateway needs of the record, and what it offers to the transports. */
@@ -71,6 +73,8 @@ export type Piece = {
 
 export type ReadOutcome =
   | { kind: "piece"; piece: Piece }
+  /** From here on the terminal has this size. Only for who asks for sizes. */
+  | { kind: "resized"; size: TerminalSize; next: ReadPosition }
   /** Nothing more up to the given end. */
   | { kind: "at-end" }
   /** That output was dropped; what is kept begins at `next`. */
@@ -84,13 +88,14 @@ export interface TranscriptReader {
   /**
    * The next piece at a position, at most 64 KiB of one stream, or `mostBytes`, cut after its last
    * line end when more follows. `facts` are the newest announced: nothing past their end is read.
-   * No file stays open between calls.
+   * No file stays open between calls. Sizes of a terminal are passed over unless they are asked for.
    */
   read(
     id: ExecutionId,
     position: ReadPosition,
     facts: TranscriptFacts,
     mostBytes?: number,
+    sizes?: "with-sizes",
   ): ReadOutcome
   /**
    * Whether a cursor is one that reading this transcript gives. Nothing may be read at a client's
@@ -196,6 +201,15 @@ export interface Operations {
     },
   ): Answer<InputResult>
   resize(caller: Caller, executionId: string, size: TerminalSize): Answer<Record<string, never>>
+  /** What its terminal shows, and the cursor after that. */
+  screen(caller: Caller, params: ParsedParamsOf<"screen">): Answer<ResultOf<"screen">>
+  /** The same to begin with, and the output that comes after it, with the sizes of the terminal. */
+  openScreen(
+    caller: Caller,
+    executionId: string,
+    scrollback: number,
+    scope: Scope,
+  ): Answer<{ screen: Screen; feed: OutputFeed }>
   remove(caller: Caller, executionId: string): Answer<Record<string, never>>
   list(caller: Caller, params: ParsedParamsOf<"list">): Answer<ResultOf<"list">>
   status(caller: Caller, executionId: string): Answer<ExecutionRecord>
@@ -229,6 +243,8 @@ export interface Operations {
    * was sent to one that acknowledges is kept until it says so, from the first byte on.
    */
   drive(caller: Caller, feed: OutputFeed, acknowledges: boolean): Driver
+  /** The execution's terminal is as large as fits on those of all its drivers who said a size. */
+  declareSize(feed: OutputFeed, size: TerminalSize): DeclaredSize
   /** Every change of state the caller may see, until disposed. */
   watch(
     caller: Caller,
@@ -295,6 +311,8 @@ export type OutputPage<Kept> = {
 export type FeedEvent =
   | ({ kind: "output" } & Output)
   | { kind: "gap"; from: string; next: string; bytes: number; lines: number; reason: string }
+  /** The terminal has another size from here on; only where sizes were asked for. */
+  | { kind: "resized"; size: TerminalSize; next: string }
   | { kind: "state"; record: ExecutionRecord }
   | { kind: "ended"; record: ExecutionRecord }
   | { kind: "failed"; failure: Failure }

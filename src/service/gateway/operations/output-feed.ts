@@ -43,6 +43,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   readonly #reader: TranscriptReader
   readonly #caller: Pick<Caller, "isStillGood">
   readonly #metrics: OutputMetrics
+  readonly #sizes: "with-sizes" | undefined
   readonly #counts: ReaderCounts
   readonly #listeners = new Set<() => void>()
   #states: ExecutionRecord[] = []
@@ -62,7 +63,9 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     live: LiveExecutions,
     caller: Pick<Caller, "isStillGood" | "via">,
     metrics: OutputMetrics,
+    sizes?: "with-sizes",
   ) {
+    this.#sizes = sizes
     this.#followed = followed
     this.#caller = caller
     this.#metrics = metrics
@@ -140,13 +143,17 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     }
     while (true) {
       const { transcript } = this.#followed
-      const read = this.#reader.read(this.executionId, this.#position, transcript, mostBytes)
+      const at = this.#position
+      const read = this.#reader.read(this.executionId, at, transcript, mostBytes, this.#sizes)
       switch (read.kind) {
         case "piece": {
           const event = this.#piece(read.piece, form)
           if (event !== null) return event
           break
         }
+        case "resized":
+          this.#position = read.next
+          return { kind: "resized", size: read.size, next: this.cursor() }
         case "at-end":
           return this.#atEnd()
         case "forgotten":

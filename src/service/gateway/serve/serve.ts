@@ -11,6 +11,7 @@ import { ownDescriptorCount } from "../../os/descriptors.ts"
 import { GarbageCollector } from "../../os/garbage-collector.ts"
 import { acceptedSockets, mostDescriptors } from "../../os/network/accepted-sockets.ts"
 import { residentBytes } from "../../os/proc.ts"
+import { spawnScreens } from "../../os/spawn-screens.ts"
 import { endLeftovers } from "../../os/trees/sweep.ts"
 import { openJournalReader } from "../../storage/journal/journal-reader.ts"
 import { createTranscriptReader } from "../../storage/transcript/read/reader.ts"
@@ -24,6 +25,7 @@ import { type Channel, type OpenKeeperLink, openKeeperLink } from "../operations
 import { LiveExecutions } from "../operations/live-executions.ts"
 import { createOperations } from "../operations/operations.ts"
 import { ReadScheduler } from "../operations/read-scheduler.ts"
+import { KeptScreens } from "../operations/screens.ts"
 import { restartSessions } from "../operations/session-restarts.ts"
 import type { JournalReader } from "../ports.ts"
 import { metricsText, OutputMetrics, RequestMetrics } from "../reports/gateway-metrics.ts"
@@ -95,7 +97,10 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const output = new OutputMetrics()
   const requests = new RequestMetrics()
   using lag = new LoopLag()
+  const startScreens = spawnScreens(settings.self, settings.transcriptsPath)
+  using screens = new KeptScreens(startScreens, live, () => open(link), log)
   const operations = createOperations({
+    screens,
     link: () => open(link),
     journal: () => open(journal),
     transcripts: () => transcripts,
@@ -239,6 +244,9 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   }
   const ended = new AbortController()
   const restarting = { link: keeper, transcripts, log, ended: ended.signal, now: () => new Date() }
+  void keeper.call("live", {}).then((live) => {
+    for (const record of valueOf(live)?.records ?? []) screens.follow(record)
+  })
   void restartSessions({ ...restarting, journal: () => journal }).catch((err: unknown) => {
     log.error({ err }, "sessions cannot be restarted")
   })

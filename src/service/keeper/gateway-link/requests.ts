@@ -74,6 +74,8 @@ export function answerRequest(
     }
     case "input":
       return audited.input(keeperMethods.input.params.parse(params))
+    case "answerQueries":
+      return keeper.answerQueries(keeperMethods.answerQueries.params.parse(params))
     case "order":
       return audited.order(keeperMethods.order.params.parse(params))
     case "resize":

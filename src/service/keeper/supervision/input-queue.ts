@@ -20,10 +20,22 @@ export type InputRequest = {
   offset: number | null
 }
 
-/** What was taken before a handover. */
-export type InputBefore = { taken: number; isClosed: boolean; writers: WriterOffset[] }
+/** What a terminal says because of a query that ends there, in bytes of output. */
+export type TerminalAnswer = { at: number; data: Uint8Array }
 
-const nothingBefore: InputBefore = { taken: 0, isClosed: false, writers: [] }
+/** What was taken before a handover. */
+export type InputBefore = {
+  taken: number
+  isClosed: boolean
+  writers: WriterOffset[]
+  /** Output bytes up to the last query of the terminal that was answered. */
+  answeredTo: number
+}
+
+const nothingBefore: InputBefore = { taken: 0, isClosed: false, writers: [], answeredTo: 0 }
+
+/** A program that asks its terminal and never reads what it is answered has had enough. */
+const mostWaitingAnswerBytes = 64 * 1024
 
 /**
  * Input in the order it was asked, each answered when the child's pipe took it: the bytes of one
@@ -39,6 +51,9 @@ export class InputQueue {
   #taken: number
   #isClosed: boolean
   #isReleased = false
+  /** Output before the last query that was answered; what comes again was asked before. */
+  #answeredTo: number
+  #waitingAnswerBytes = 0
 
   constructor(input: ChildInput, onTaken: () => void, before = nothingBefore) {
     this.#input = input
@@ -46,6 +61,7 @@ export class InputQueue {
     this.#taken = before.taken
     this.#isClosed = before.isClosed
     this.#offsets = new WriterOffsets(before.writers)
+    this.#answeredTo = before.answeredTo
   }
 
   get isClosed(): boolean {
@@ -58,6 +74,25 @@ export class InputQueue {
 
   get writers(): WriterOffset[] {
     return this.#offsets.entries
+  }
+
+  get answeredTo(): number {
+    return this.#answeredTo
+  }
+
+  /**
+   * What the terminal answers a query, once: the same query may come again, from a gateway that does
+   * not know whether the one before it has sent the answer. It counts as nobody's input.
+   */
+  async answer({ at, data }: TerminalAnswer): Promise<void> {
+    if (this.#waitingAnswerBytes + data.length > mostWaitingAnswerBytes) return
+    this.#waitingAnswerBytes += data.length
+    await this.#queue.run(async () => {
+      const isDue = at > this.#answeredTo && !this.#isClosed && !this.#isReleased
+      if (isDue) await this.#input.write(data)
+      if (isDue && !this.#isReleased) this.#answeredTo = at
+    })
+    this.#waitingAnswerBytes -= data.length
   }
 
   async write(request: InputRequest): Promise<Result<InputResult, Failure>> {

@@ -10,7 +10,13 @@ import { type Recorded, Recorder, type RecorderEvents, type RecorderSettings } f
 /** What the next program needs of a child, its input and its output. */
 type HandedParts = Pick<
   HandedExecution,
-  "child" | "isInputClosed" | "inputWriters" | "transcript" | "agentHeld" | keyof Recorded
+  | "child"
+  | "isInputClosed"
+  | "inputWriters"
+  | "answeredTo"
+  | "transcript"
+  | "agentHeld"
+  | keyof Recorded
 >
 
 /** A child with what goes into it and what comes out of it, from its start to its end. */
@@ -99,7 +105,8 @@ export class SupervisedChild {
     if (child === null || recorded === undefined || transcript === undefined) return null
     const isInputClosed = this.input?.isClosed ?? true
     const inputWriters = this.input?.writers ?? []
+    const answeredTo = this.input?.answeredTo ?? null
     const agentHeld = this.#agentHeld
-    return { child, isInputClosed, inputWriters, transcript, agentHeld, ...recorded }
+    return { child, isInputClosed, inputWriters, answeredTo, transcript, agentHeld, ...recorded }
   }
 }

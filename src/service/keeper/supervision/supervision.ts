@@ -15,7 +15,7 @@ import { whyNotStarted } from "../starting/start-failed.ts"
 import { currentRecord } from "./current-record.ts"
 import { leavesNothing, readToTheEnd } from "./draining.ts"
 import { endedRecord } from "./ended-record.ts"
-import type { InputBefore, InputQueue, InputRequest } from "./input-queue.ts"
+import type { InputBefore, InputQueue, InputRequest, TerminalAnswer } from "./input-queue.ts"
 import type { Recorded } from "./recorder.ts"
 import { recorderEvents } from "./recorder-events.ts"
 import { RunningClocks } from "./running-clocks.ts"
@@ -94,7 +94,10 @@ export class Supervision implements Steered {
     const exit = state.kind === "draining" ? state.exit : null
     const { terminal } = spec
     const child = this.#ports.spawner.adopt(this.#record.id, handed.child, { terminal, exit })
-    const before = { taken, isClosed: handed.isInputClosed, writers: handed.inputWriters }
+    const { isInputClosed: isClosed, inputWriters: writers } = handed
+    // A program that knew no answers has left them to the terminals that were attached.
+    const answeredTo = handed.answeredTo ?? this.#record.transcript.end.sequence
+    const before = { taken, isClosed, writers, answeredTo }
     this.#setChild(child, before)
   }
 
@@ -167,11 +170,20 @@ export class Supervision implements Steered {
     return fail(withDetails(taken.failure, { state: this.#record.state.kind }))
   }
 
+  /** To queries of the program; without effect where they were answered, or nobody reads. */
+  async answer(answers: readonly TerminalAnswer[]): Promise<void> {
+    const { input } = this
+    if (this.#record.spec.terminal === null || input === null) return
+    await Promise.all(answers.map((answer) => input.answer(answer)))
+  }
+
   resize(size: TerminalSize): Result<Record<string, never>, Failure> {
     const { spec, state } = this.#record
     if (this.#child === null) return wrongState(state, "resized")
     if (spec.terminal === null) return noTerminal(state)
+    if (size.cols === spec.terminal.cols && size.rows === spec.terminal.rows) return ok({})
     this.#supervised?.resize(size, this.#ports.clock.now())
+    this.#ports.advanced(this.#record.id, 0)
     this.#record = { ...this.#record, spec: { ...spec, terminal: size } }
     return ok({})
   }
@@ -220,6 +232,10 @@ export class Supervision implements Steered {
     const { spec } = this.#record
     const settings = { ...spec, ...this.#settings, redaction: this.#ports.redaction }
     const { clock } = this.#ports
+    // Whoever brings its screen back begins with a size, too.
+    if (before === undefined && spec.terminal !== null) {
+      transcript.appendResize(spec.terminal, clock.now())
+    }
     const events = recorderEvents(this, this.#clocks, this.#ports, supervised, (blocked) => {
       this.#record = { ...this.#record, blocked }
     })

@@ -23,7 +23,7 @@ import {
   getReadyz,
   postTickets,
 } from "./resources/service-routes.ts"
-import { getReceipt, getTranscript, postVerify } from "./resources/transcript.ts"
+import { getReceipt, getScreen, getTranscript, postVerify } from "./resources/transcript.ts"
 import {
   getTrial,
   getTrials,
@@ -44,6 +44,7 @@ export const endpoints: readonly Endpoint[] = [
   postResize,
   getOutput,
   getTranscript,
+  getScreen,
   getReceipt,
   postVerify,
   postAgents,

@@ -1,4 +1,6 @@
 import { hasEnded } from "../../../execution/record.ts"
+import type { Scope } from "../../../execution/scope.ts"
+import type { TerminalSize } from "../../../execution/spec.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { type Encoding, executeResultOf } from "../../../protocol/execute.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
@@ -10,6 +12,7 @@ import {
   type ParsedParamsOf,
   type Role,
 } from "../../../protocol/methods.ts"
+import type { Screen } from "../../../protocol/screen.ts"
 import type { OutputFeed } from "../../gateway/ports.ts"
 import { inputBytes } from "./input-bytes.ts"
 import { type Answer, plain, type Reply, type SessionScope, taking } from "./method-answer.ts"
@@ -49,9 +52,12 @@ const answers: Record<MethodName, Answer<unknown>> = {
     const input = { data: data.value, end, writer, offset }
     return plain(await operations.input(caller, execution_id, input))
   }),
-  resize: taking("resize", async ({ operations, caller }, { execution_id, ...size }) =>
-    plain(await operations.resize(caller, execution_id, size)),
-  ),
+  resize: taking("resize", async (session, { execution_id, ...size }) => {
+    const { operations, caller } = session
+    // Of one who drives it, it is the size of its own terminal: one of those that decide.
+    const declared = session.subscriptions.get(execution_id)?.declareSize(size)
+    return plain(await (declared ?? operations.resize(caller, execution_id, size)))
+  }),
   detach: taking("detach", async (session, { execution_id }) => {
     const subscription = await subscriptionTo(session, execution_id)
     if (!subscription.ok) return subscription
@@ -77,6 +83,9 @@ const answers: Record<MethodName, Answer<unknown>> = {
   }),
   receipt: taking("receipt", async ({ operations, caller }, { execution_id }) =>
     plain(await operations.receipt(caller, execution_id)),
+  ),
+  screen: taking("screen", async ({ operations, caller }, params) =>
+    plain(await operations.screen(caller, params)),
   ),
   "transcript.read": taking("transcript.read", async ({ operations, caller }, params) =>
     plain(await operations.readTranscript(caller, params)),
@@ -127,9 +136,9 @@ async function attach(
 ): Promise<Result<Reply, Failure>> {
   const { operations, caller } = session
   const scope = params.role === "driver" ? "control" : "read" // a child may wait for its drivers
-  const opened = await operations.open(caller, params.execution_id, params.from, scope)
+  const opened = await openFor(session, params, scope)
   if (!opened.ok) return opened
-  const feed = opened.value
+  const { feed, screen } = opened.value
   const subscription = subscribe(session, feed, params)
   if (!subscription.ok) return subscription
   return ok({
@@ -140,10 +149,21 @@ async function attach(
       available_from: feed.availableFrom,
       subscription: subscription.value.number,
       ...ackAfter(subscription.value),
+      ...(screen === null ? {} : { screen }),
     },
     afterwards: () => subscription.value.begin(null),
     abandon: () => subscription.value[Symbol.dispose](),
   })
+}
+
+async function openFor(
+  { operations, caller }: SessionScope,
+  { execution_id, from, screen, scrollback }: ParsedParamsOf<"attach">,
+  scope: Scope,
+): Promise<Result<{ feed: OutputFeed; screen: Screen | null }, Failure>> {
+  if (screen) return operations.openScreen(caller, execution_id, scrollback, scope)
+  const opened = await operations.open(caller, execution_id, from, scope)
+  return opened.ok ? ok({ feed: opened.value, screen: null }) : opened
 }
 
 function ackAfter({ driver }: Subscription): { ack_after_bytes?: number } {
@@ -155,7 +175,13 @@ function ackAfter({ driver }: Subscription): { ack_after_bytes?: number } {
 function subscribe(
   session: SessionScope,
   feed: OutputFeed,
-  wanted: { encoding: Encoding; role: Role; acknowledges?: boolean | undefined },
+  wanted: {
+    encoding: Encoding
+    role: Role
+    acknowledges?: boolean | undefined
+    screen?: boolean
+    size?: TerminalSize | undefined
+  },
 ): Result<Subscription, Failure> {
   const { executionId } = feed
   const earlier = session.subscriptions.get(executionId)
@@ -174,7 +200,9 @@ function subscribe(
   const subscription = new Subscription(feed, {
     number: number.value,
     encoding: wanted.encoding,
+    queries: wanted.screen === true ? "removed" : "kept",
     driver: drives ? session.operations.drive(session.caller, feed, acknowledges) : null,
+    declareSize: (size) => session.operations.declareSize(feed, size),
     socket: session,
     over: () => {
       if (session.subscriptions.get(executionId) === subscription) {
@@ -183,6 +211,7 @@ function subscribe(
     },
   })
   session.subscriptions.set(executionId, subscription)
+  if (wanted.size !== undefined) void subscription.declareSize(wanted.size)
   return ok(subscription)
 }
 

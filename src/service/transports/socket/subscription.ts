@@ -1,11 +1,15 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
+import type { TerminalSize } from "../../../execution/spec.ts"
 import { EventLoopBudget } from "../../../lib/event-loop-budget.ts"
+import { ok } from "../../../lib/result.ts"
 import type { Encoding } from "../../../protocol/execute.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { wireError } from "../../../protocol/failure.ts"
 import { notificationMessage } from "../../../protocol/json-rpc.ts"
 import { completedOf, type NotificationName } from "../../../protocol/notifications.ts"
+import { QueryFilter } from "../../../terminal/query-filter.ts"
 import type { Driver, FeedEvent, OutputFeed } from "../../gateway/ports.ts"
+import type { DeclaredSize } from "../../gateway/screen-ports.ts"
 import { outputFrame } from "./output-frames.ts"
 
 export interface SubscriberSocket {
@@ -17,7 +21,10 @@ export interface SubscriberSocket {
 export type SubscriptionOptions = {
   number: number
   encoding: Encoding
+  /** What a terminal would answer: the service has done that. */
+  queries: "kept" | "removed"
   driver: Driver | null
+  declareSize(size: TerminalSize): DeclaredSize
   socket: SubscriberSocket
   /** Nothing will follow. */
   over: () => void
@@ -37,6 +44,8 @@ export class Subscription implements Disposable {
   readonly #feed: OutputFeed
   readonly #options: SubscriptionOptions
   readonly #advances: Disposable
+  readonly #queryFilter: QueryFilter | null
+  #size: DeclaredSize | null = null
   #lastState: ExecutionRecord["state"]["kind"]
   #hasBegun = false
   #isScheduled = false
@@ -48,6 +57,7 @@ export class Subscription implements Disposable {
     this.driver = options.driver
     this.#options = options
     this.#lastState = feed.record().state.kind
+    this.#queryFilter = options.queries === "removed" ? new QueryFilter() : null
     this.#advances = feed.onAdvance(() => this.pump())
   }
 
@@ -88,12 +98,21 @@ export class Subscription implements Disposable {
     return framesPerTurn
   }
 
+  /** The size of its own terminal; null from one who only watches, and from one who is gone. */
+  declareSize(size: TerminalSize): ReturnType<DeclaredSize["change"]> | null {
+    if (this.driver === null || this.#isDisposed) return null
+    if (this.#size !== null) return this.#size.change(size)
+    this.#size = this.#options.declareSize(size)
+    return Promise.resolve(ok({}))
+  }
+
   /** Stops reading; the driver, if it was one, stands by and is answered. */
   detach(): Driver | null {
     if (this.#isDisposed) return null
     this.#isDisposed = true
     this.#advances[Symbol.dispose]()
     this.#feed[Symbol.dispose]()
+    this.#size?.[Symbol.dispose]()
     this.driver?.standBy()
     return this.driver
   }
@@ -106,15 +125,17 @@ export class Subscription implements Disposable {
     const execution_id = this.executionId
     switch (event.kind) {
       case "output":
-        this.#options.socket.send(
-          outputFrame(event, execution_id, this.number, this.#options.encoding),
-          event.lossy === 0 ? 0 : event.bytes.length * lossyWeight,
-        )
+        this.#sendOutput(event)
         this.driver?.sent()
         return
       case "gap": {
         const { kind: _, ...gap } = event
         this.#tell("process.gap", { execution_id, ...gap })
+        return
+      }
+      case "resized": {
+        const { size, next } = event
+        this.#tell("process.resized", { execution_id, ...size, next })
         return
       }
       case "state":
@@ -130,6 +151,14 @@ export class Subscription implements Disposable {
         this.#finish()
         return
     }
+  }
+
+  #sendOutput(output: Extract<FeedEvent, { kind: "output" }>): void {
+    const bytes = this.#queryFilter?.filter(output.bytes) ?? output.bytes
+    if (bytes.length === 0) return
+    const { encoding, socket } = this.#options
+    const frame = outputFrame({ ...output, bytes }, this.executionId, this.number, encoding)
+    socket.send(frame, output.lossy === 0 ? 0 : bytes.length * lossyWeight)
   }
 
   #tellState(record: ExecutionRecord): void {

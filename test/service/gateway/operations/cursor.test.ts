@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { decodeCursor, encodeCursor } from "../../../../src/service/gateway/operations/cursor.ts"
 import { unfinishedLength } from "../../../../src/lib/utf8.ts"
+import { decodeCursor, encodeCursor } from "../../../../src/service/gateway/operations/cursor.ts"
 
 const none = new Uint8Array(0)
 const position = { segment: 3, offset: 128, sequence: 70_000, lines: 12, inside: 40 }

@@ -155,7 +155,8 @@ describe("the input of a child", () => {
     await writeAs("ann", "slow", "a", 0)
     const others = Array.from({ length: 999 }, (_, at): WriterOffset => ["ann", `${at}`, 1])
     const writers = [...queue.writers, ...others]
-    const next = new InputQueue(input, () => undefined, { taken: 1000, isClosed: false, writers })
+    const before = { taken: 1000, isClosed: false, writers, answeredTo: 0 }
+    const next = new InputQueue(input, () => undefined, before)
     const data = new TextEncoder().encode("b")
     const request = { data, end: false, principal: "ann" }
 
@@ -214,8 +215,9 @@ describe("any number of writers that are cut off at any moment", () => {
           else if (kind === "send") writers[of]?.send(queue)
           else if (kind === "send again") writers[of]?.sendAgain(queue)
           else if (await isIdle(writers)) {
-            const { taken, isClosed, writers: offsets } = queue
-            queue = new InputQueue(input, () => undefined, { taken, isClosed, writers: offsets })
+            const { taken, isClosed, writers: offsets, answeredTo } = queue
+            const before = { taken, isClosed, writers: offsets, answeredTo }
+            queue = new InputQueue(input, () => undefined, before)
           }
           await settled()
         }

@@ -75,6 +75,17 @@ export class FakeOperations implements Operations {
   resize: Operations["resize"] = async (caller, executionId, size) =>
     this.#about(executionId, "resize", caller, { executionId, size }, () => ok({}))
 
+  screen: Operations["screen"] = async (caller, params) =>
+    this.#answer("screen", caller, params, notScripted)
+
+  openScreen: Operations["openScreen"] = async (caller, executionId, scrollback) =>
+    this.#answer("openScreen", caller, { executionId, scrollback }, notScripted)
+
+  declareSize: Operations["declareSize"] = () => ({
+    change: async () => ok({}),
+    [Symbol.dispose]: () => undefined,
+  })
+
   remove: Operations["remove"] = async (caller, executionId) =>
     this.#about(executionId, "remove", caller, { executionId }, () => ok({}))
 

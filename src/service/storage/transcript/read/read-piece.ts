@@ -1,6 +1,7 @@
 import type { Position, StreamName, TranscriptFacts } from "../../../../execution/record.ts"
+import type { TerminalSize } from "../../../../execution/spec.ts"
 import { countLineEnds, lineEnd } from "../../../../lib/vector/line-ends.ts"
-import type { Piece, ReadPosition } from "../../../gateway/ports.ts"
+import type { Piece, ReadOutcome, ReadPosition } from "../../../gateway/ports.ts"
 import { isSoundRecord } from "../chain.ts"
 import {
   emptyRecordHeader,
@@ -8,6 +9,7 @@ import {
   readRecordFields,
   recordFieldBytes,
   recordOverheadBytes,
+  resizePayloadBytes,
   segmentHeaderBytes,
 } from "../format.ts"
 import type { TranscriptFiles } from "../segment-files.ts"
@@ -20,6 +22,7 @@ const goodPieceBytes = maxPieceBytes / 2
 
 /** Why a piece ends where it does. What was gathered before a fault is handed out first. */
 type Stop =
+  | { kind: "resized"; next: ReadPosition; size: TerminalSize }
   | { kind: "run-ends" } // the other stream comes next, or nothing that is announced
   | { kind: "goes-on" }
   | { kind: "missing" }
@@ -38,7 +41,7 @@ const goesOn: Stop = { kind: "goes-on" }
 const missing: Stop = { kind: "missing" }
 
 export type PieceOutcome =
-  | { kind: "piece"; piece: Piece }
+  | Extract<ReadOutcome, { kind: "piece" | "resized" | "at-end" }>
   | { kind: "missing" }
   | { kind: "damaged"; why: string }
 
@@ -69,6 +72,7 @@ export class PieceReader {
   #steps: Step[] | null = null
   #mostBytes = maxPieceBytes
   #linesBefore = 0
+  #seesSizes = false
 
   /** The place is between the start and the end of the facts. */
   read(
@@ -76,7 +80,9 @@ export class PieceReader {
     position: ReadPosition,
     facts: TranscriptFacts,
     mostBytes = maxPieceBytes,
+    sizes?: "with-sizes",
   ): PieceOutcome {
+    this.#seesSizes = sizes !== undefined
     this.#mostBytes = Math.max(1, mostBytes)
     this.#steps = mostBytes < maxPieceBytes ? [] : null
     const { segment, offset, sequence, lines, inside } = position
@@ -91,13 +97,14 @@ export class PieceReader {
     if (this.#stream !== null) {
       return this.#piece(this.#stream, sequence, stop !== runEnds)
     }
-    return stop.kind === "missing" || stop.kind === "damaged" ? stop : damaged("no output is here")
+    if (stop.kind === "missing" || stop.kind === "damaged" || stop.kind === "resized") return stop
+    return this.#seesSizes ? { kind: "at-end" } : damaged("no output is here")
   }
 
   #gather(files: TranscriptFiles, end: Position): Stop {
     const window = this.#window
     for (;;) {
-      if (this.#at.sequence === end.sequence) return runEnds
+      if (this.#at.sequence === end.sequence && !this.#isBeforeSize(end)) return runEnds
       const needsMore = window.filled - window.parsed < recordFieldBytes
       const stop = needsMore ? this.#loadMore(files, end) : this.#takeRecord(files, end)
       if (stop !== null) return stop
@@ -150,6 +157,7 @@ export class PieceReader {
     // Either its length is false, or the next one is broken: its own hash tells.
     const isFollowed = this.#isFollowed(payloadAt + rest + hashBytes, sequenceAfter)
     if (!isFollowed && !isSoundRecord(files, at, header.length)) return damaged("no record follows")
+    if (header.kind === "resize" && this.#seesSizes) return this.#size(payloadAt)
     if (header.kind === "resize") {
       window.parsed += recordBytes
       at.offset += recordBytes
@@ -175,6 +183,27 @@ export class PieceReader {
     if (taken < rest) return this.#takePart(payloadAt, taken)
     this.#takeRest(payloadAt, rest)
     return null
+  }
+
+  /** Behind the last byte of output, sizes may follow. */
+  #isBeforeSize({ segment, offset }: Position): boolean {
+    const at = this.#at
+    return this.#seesSizes && (at.segment < segment || at.offset < offset)
+  }
+
+  /** A size ends what was gathered before it, and stands alone. */
+  #size(payloadAt: number): Stop | null {
+    if (this.#stream !== null) return runEnds
+    const { view, filled, parsed } = this.#window
+    if (payloadAt + resizePayloadBytes > filled) {
+      if (parsed === 0) return damaged("the record is incomplete")
+      this.#window.clear()
+      return null
+    }
+    const size = { cols: view.getUint16(payloadAt), rows: view.getUint16(payloadAt + 2) }
+    const next = { ...this.#at }
+    next.offset += recordOverheadBytes + resizePayloadBytes
+    return { kind: "resized", size, next }
   }
 
   /** What is not in the window is not known. */

@@ -19,8 +19,8 @@ export function createTranscriptReader(directory: string): TranscriptReader {
   const finder = new RecordFinder()
   const files = (id: ExecutionId) => filesOf(directory, id)
   return {
-    read: (id, position, facts, mostBytes) =>
-      readPiece(pieces, files(id), position, facts, mostBytes),
+    read: (id, position, facts, mostBytes, sizes) =>
+      readPiece(pieces, files(id), position, facts, mostBytes, sizes),
     locate: (id, { position, held }, facts) =>
       new Locator(finder, files(id), facts).locate(position, held),
     tail: (id, facts, back) =>
@@ -38,24 +38,28 @@ function readPiece(
   position: ReadPosition,
   facts: TranscriptFacts,
   mostBytes?: number,
+  sizes?: "with-sizes",
 ): ReadOutcome {
   const { start, end } = facts
   // A cursor can be ahead of the facts: of a gateway that was restarted, until the next are told.
-  if (position.sequence >= end.sequence) return { kind: "at-end" }
+  const isAtEnd = position.sequence >= end.sequence
+  if (isAtEnd && (sizes === undefined || isPast(position, end))) return { kind: "at-end" }
   if (position.sequence < start.sequence) return { kind: "forgotten", next: readPositionAt(start) }
   const { sequence } = position
   if (isPast(position, end)) return { kind: "damaged", sequence, why: "no record begins here" }
 
   // At the end of a segment that is forgotten is at the start of the one after it.
   const from = position.segment < start.segment ? readPositionAt(start) : position
-  const outcome = pieces.read(files, from, facts, mostBytes)
+  const outcome = pieces.read(files, from, facts, mostBytes, sizes)
   switch (outcome.kind) {
     case "piece":
+    case "resized":
+    case "at-end":
       return outcome
     case "damaged":
       return { kind: "damaged", sequence, why: outcome.why }
     case "missing":
-      return afterMissing(pieces, files, from, facts, mostBytes)
+      return afterMissing(pieces, files, from, facts, mostBytes, sizes)
   }
 }
 
@@ -69,19 +73,20 @@ function afterMissing(
   position: ReadPosition,
   facts: TranscriptFacts,
   mostBytes?: number,
+  sizes?: "with-sizes",
 ): ReadOutcome {
   const { sequence } = position
   const [oldest] = segmentNumbers(files) ?? []
   if (oldest === undefined) return { kind: "expired" }
   if (oldest <= position.segment) return { kind: "damaged", sequence, why: "a segment is missing" }
   const header = readSegmentHeader(files, oldest)
-  if (header === "missing") return afterMissing(pieces, files, position, facts, mostBytes)
+  if (header === "missing") return afterMissing(pieces, files, position, facts, mostBytes, sizes)
   if (header === "damaged" || header.sequence < sequence) {
     return { kind: "damaged", sequence, why: "the oldest segment is damaged" }
   }
   const start = { segment: oldest, offset: 0, sequence: header.sequence, lines: header.lines }
   return header.sequence === sequence
-    ? readPiece(pieces, files, readPositionAt(start), { ...facts, start }, mostBytes)
+    ? readPiece(pieces, files, readPositionAt(start), { ...facts, start }, mostBytes, sizes)
     : { kind: "forgotten", next: readPositionAt(start) }
 }
 

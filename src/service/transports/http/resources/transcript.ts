@@ -45,6 +45,28 @@ export const getTranscript: Endpoint = {
   }),
 }
 
+const { scrollback, form } = methods.screen.params.shape
+const ScreenQuery = z.object({ scrollback: numberInQuery(scrollback), form })
+
+export const getScreen: Endpoint = {
+  method: "get",
+  path: "/executions/:id/screen",
+  access: "caller",
+  operationId: "screen",
+  summary: "Get what the terminal of an execution shows",
+  description: "Now, or at its end. Executions without a terminal have none.",
+  query: ScreenQuery,
+  responses: {
+    200: { description: "The screen.", content: json("Screen", methods.screen.result) },
+  },
+  refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "WRONG_STATE", "EXPIRED"],
+  respond: aboutExecution(async (id, { operations }, caller, c) => {
+    const query = readQuery(c, ScreenQuery)
+    if (!query.ok) return refuse(query.failure)
+    return answer(await operations.screen(caller, { execution_id: id, ...query.value }))
+  }),
+}
+
 export const getReceipt: Endpoint = {
   method: "get",
   path: "/executions/:id/receipt",

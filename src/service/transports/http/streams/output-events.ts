@@ -65,6 +65,8 @@ export class OutputEvents implements Pieces {
         const data = { execution_id: this.#walk.feed.executionId, ...notice }
         return eventPiece({ event: "gap", id: event.next, data })
       }
+      case "resized":
+        return null
       case "state":
         return this.#state(event.record, this.#walk.feed.cursor())
       case "ended": {

@@ -61,6 +61,7 @@ export class RawOutput implements Pieces {
       }
       case "gap":
         return fail(forgotten(event))
+      case "resized":
       case "state":
         return ok(null)
       case "ended":
