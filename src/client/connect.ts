@@ -19,7 +19,7 @@ import {
 import { defaultReconnectPolicy, type ReconnectPolicy } from "./connection/reconnect-policy.ts"
 import type { Greeting, Session } from "./connection/session.ts"
 import { Deliveries } from "./output/deliveries.ts"
-import type { Delivery } from "./output/delivery.ts"
+import type { Delivery, ScreenOptions } from "./output/delivery.ts"
 import { randomName } from "./random-name.ts"
 import { type RemoteExecution, remoteExecution } from "./remote-execution.ts"
 import type { Watch } from "./watch/watch.ts"
@@ -51,6 +51,8 @@ export type AttachOptions = FollowOptions & {
   from?: string
   role?: Role
   encoding?: Encoding
+  /** Of a terminal: begin with what it shows instead of `from`, also after every cut. */
+  screen?: ScreenOptions
 }
 
 /** Connects in the background; whatever is asked waits for it. */
@@ -135,6 +137,7 @@ export class Client implements AsyncDisposable {
       role: options.role ?? "observer",
       encoding: options.encoding ?? "utf8",
       output: options.output ?? "keep",
+      screen: options.screen ?? null,
       attached: null,
       firstRefusalIsFinal: true,
     })
@@ -190,6 +193,7 @@ export class Client implements AsyncDisposable {
       role: "driver",
       encoding: params.encoding ?? "utf8",
       output: options.output ?? "keep",
+      screen: null,
       attached: isAttached ? { session, subscription, ackAfterBytes } : null,
       firstRefusalIsFinal: false,
     })

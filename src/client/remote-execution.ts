@@ -2,7 +2,7 @@ import type { ControlResult } from "../protocol/methods.ts"
 import type { Completed } from "../protocol/notifications.ts"
 import type { Calls } from "./calls/calls.ts"
 import { StandardInput } from "./calls/standard-input.ts"
-import type { Delivery } from "./output/delivery.ts"
+import type { Delivery, ScreenOptions } from "./output/delivery.ts"
 import type { ExecutionEvent } from "./output/execution-event.ts"
 
 export type Canceled = Extract<ControlResult, { status: "canceled" }>
@@ -32,6 +32,8 @@ export interface RemoteExecution extends AsyncDisposable {
   write(data: string | Uint8Array): Promise<void>
   end(): Promise<void>
   resize(cols: number, rows: number): Promise<void>
+  /** From now on `output()` begins with a `screen`, at once and after every cut. */
+  showScreen(options: ScreenOptions): void
   /** The execution goes on; what came so far can still be taken. Disposing does the same. */
   detach(): Promise<void>
 }
@@ -68,6 +70,7 @@ export function remoteExecution(delivery: Delivery, calls: Calls): RemoteExecuti
     resize: async (cols, rows) => {
       await calls.result("resize", { execution_id, cols, rows })
     },
+    showScreen: (options) => delivery.showScreen(options),
     detach: () => delivery.detach(),
     [Symbol.asyncDispose]: () => delivery.detach(),
   }

@@ -90,6 +90,10 @@ export class FakeExecution implements RemoteExecution {
     this.asked.push(`resize ${cols}x${rows}`)
   }
 
+  showScreen(): void {
+    this.asked.push("show screen")
+  }
+
   async detach(): Promise<void> {
     this.asked.push("detach")
   }

@@ -9,6 +9,7 @@ import { ownFailure } from "../exit-code.ts"
 import { detachSequence } from "../terminal/detach-keys.ts"
 import { follow } from "../terminal/follow.ts"
 import { EarlySignals } from "../terminal/interrupts.ts"
+import { whoAnswers } from "../terminal/who-answers.ts"
 
 export const runCommand = command({
   usage: ["run [OPTIONS] [--] COMMAND [ARGUMENT…]", "run [OPTIONS] --shell 'COMMAND LINE'"],
@@ -64,6 +65,7 @@ export async function runAsked(
   return await follow(context, started, {
     input: asked.input,
     terminal: values.terminal === true ? "steered" : "none",
+    queries: await whoAnswers(reached.client),
     detachKeys,
     mayCancel: true,
     onBrokenPipe: "cancel",

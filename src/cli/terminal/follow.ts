@@ -11,8 +11,8 @@ import { endingNotice, survivorsNotice } from "../executions/execution-text.ts"
 import { exitCodeOf } from "../exit-code.ts"
 import { describeError } from "../failure.ts"
 import { type EndingSignal, endingSignals, Interrupts } from "./interrupts.ts"
+import { TerminalOutput } from "./screen/terminal-output.ts"
 import { showOutput } from "./show-output.ts"
-import { TerminalModes } from "./terminal-modes.ts"
 import { rawLineEnd } from "./terminal-text.ts"
 import { TypedKeys } from "./typed-keys.ts"
 
@@ -21,6 +21,8 @@ export type FollowOptions = {
   input: "none" | "stream" | "keys"
   /** Of the execution: none, one to look at, or one that takes this one's size. */
   terminal: "none" | "watched" | "steered"
+  /** What asks the terminal something is not shown to this one: the service answers it. */
+  queries: "kept" | "removed"
   /** What leaves a terminal when it is typed; null where nothing does. */
   detachKeys: Uint8Array | null
   /** Whether Ctrl-C cancels it, or only leaves it. */
@@ -86,7 +88,8 @@ class Follower {
   readonly #interrupts: Interrupts
   readonly #left = Promise.withResolvers<End>()
   readonly #over = new AbortController()
-  readonly #modes = new TerminalModes()
+  /** Null where bytes go out as they came. */
+  readonly #terminal: TerminalOutput | null
   #rawMode: RawMode | null = null
   #unreadBytes = 0
 
@@ -95,6 +98,11 @@ class Follower {
     this.#execution = execution
     this.#options = options
     this.#interrupts = new Interrupts(options.mayCancel)
+    const failed = (error: unknown) => this.#left.reject(error)
+    this.#terminal =
+      options.terminal === "none" || !context.stdout.isTty
+        ? null
+        : new TerminalOutput(context, execution, options.queries, this.#over.signal, failed)
   }
 
   async run(): Promise<End> {
@@ -110,7 +118,7 @@ class Follower {
     const end = await Promise.race([this.#output(), this.#left.promise])
     this.#over.abort()
     await input
-    await this.#restoreTerminal(end.kind === "detached")
+    await this.#terminal?.restore(end.kind === "detached")
     return end
   }
 
@@ -122,11 +130,12 @@ class Follower {
     } catch (error) {
       if (!(error instanceof BrokenPipeError)) throw error // after SIGHUP nobody is there
     }
+    this.#terminal?.disturbed()
   }
 
   async #output(): Promise<End> {
     try {
-      const shown = showOutput(this.#context, this.#execution, (bytes) => this.#modes.see(bytes))
+      const shown = showOutput(this.#context, this.#execution, this.#terminal)
       return { kind: "completed", completed: await shown }
     } catch (error) {
       if (error instanceof BrokenPipeError) return this.#pipeBroke()
@@ -173,8 +182,8 @@ class Follower {
   #followSize(stack: DisposableStack): void {
     const fit = () => {
       const size = this.#context.terminalSize()
-      if (size === null) return
-      this.#inBackground(() => this.#resize(size.cols, size.rows))
+      this.#terminal?.repaint()
+      if (size !== null) this.#inBackground(() => this.#resize(size.cols, size.rows))
     }
     stack.use(this.#context.signals.on("SIGWINCH", fit))
     const continued = () => {
@@ -258,13 +267,5 @@ class Follower {
     stack.defer(() => {
       this.#rawMode = null
     })
-  }
-
-  /** A program that is left, or was killed, has not put the terminal back itself. */
-  async #restoreTerminal(isLeft: boolean): Promise<void> {
-    const { stdout } = this.#context
-    if (this.#options.terminal === "none" || !stdout.isTty) return
-    // Sequences whose parameters are digits, whatever the program wrote.
-    await stdout.writeBytes(Buffer.from(isLeft ? this.#modes.leave() : this.#modes.undo()))
   }
 }

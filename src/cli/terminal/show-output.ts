@@ -5,18 +5,22 @@ import { onOneLine } from "../../lib/harmless-text.ts"
 import type { Completed } from "../../protocol/notifications.ts"
 import type { Context } from "../context.ts"
 import { sizeText } from "../time.ts"
+import type { TerminalOutput } from "./screen/terminal-output.ts"
 
-/** Writes each stream's bytes to its own descriptor, unchanged; answers the end. */
+/** Writes each stream's bytes to its own descriptor, or shows them there; answers the end. */
 export async function showOutput(
   context: Pick<Context, "stdout" | "stderr">,
   execution: RemoteExecution,
-  see: (bytes: Uint8Array) => void,
+  terminal: Pick<TerminalOutput, "show"> | null,
 ): Promise<Completed> {
   for await (const event of execution.output()) {
     switch (event.kind) {
       case "output":
-        see(event.bytes)
-        await (event.stream === "stdout" ? context.stdout : context.stderr).writeBytes(event.bytes)
+        await (terminal?.show(event) ?? context[event.stream].writeBytes(event.bytes))
+        break
+      case "screen":
+      case "resized":
+        await terminal?.show(event)
         break
       case "gap":
         await context.stderr.write(`cc-executor: ${gapText(event)}\n`)

@@ -27,6 +27,7 @@ const ExecutionNotice = z.discriminatedUnion("method", [
   z.object({ method: z.literal("process.paused"), params: notifications["process.paused"] }),
   z.object({ method: z.literal("process.resumed"), params: notifications["process.resumed"] }),
   z.object({ method: z.literal("process.canceled"), params: notifications["process.canceled"] }),
+  z.object({ method: z.literal("process.resized"), params: notifications["process.resized"] }),
   z.object({ method: z.literal("process.gap"), params: notifications["process.gap"] }),
   z.object({ method: z.literal("process.completed"), params: notifications["process.completed"] }),
   z.object({ method: z.literal("process.error"), params: notifications["process.error"] }),

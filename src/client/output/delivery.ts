@@ -21,10 +21,19 @@ export type DeliveryOptions = {
   role: Role
   encoding: Encoding
   output: "keep" | "ignore"
+  /** Begins with what the terminal shows, each time it is attached. */
+  screen: ScreenOptions | null
   /** What `execute` has attached already; null when it is still to be done. */
   attached: Attached | null
   /** Whether somebody waits to hear of a refusal, even one that would pass. */
   firstRefusalIsFinal: boolean
+}
+
+export type ScreenOptions = {
+  /** Lines above the screen. */
+  scrollback: number
+  /** Of the terminal here, if it is one of those that decide how large the other one is. */
+  size(): { cols: number; rows: number } | null
 }
 
 export type Attached = {
@@ -70,6 +79,7 @@ export class Delivery {
   readonly #running: Promise<void>
   #state: State
   #wasAttached = false
+  #screen: ScreenOptions | null
   #left = new AbortController() // aborted when the state is left
 
   constructor(options: DeliveryOptions, world: DeliveryWorld) {
@@ -78,6 +88,7 @@ export class Delivery {
     this.#options = options
     this.#world = world
     this.executionId = executionId
+    this.#screen = options.screen
     this.inbox = new Inbox({ executionId, pid, from, output, queueBytes }, (event) =>
       this.#eventTaken(event),
     )
@@ -123,6 +134,12 @@ export class Delivery {
 
   sessionEnded(session: Session): void {
     if (this.isAttachedTo(session)) this.#enter({ kind: "away" })
+  }
+
+  /** From now on it begins with what the terminal shows, and so it does now. */
+  showScreen(screen: ScreenOptions): void {
+    this.#screen = screen
+    this.attachAgain()
   }
 
   attachAgain(): void {
@@ -181,6 +198,8 @@ export class Delivery {
         return this.inbox.life("resumed", notice.params.pid)
       case "process.canceled":
         return this.inbox.life("canceled", notice.params.pid)
+      case "process.resized":
+        return this.inbox.resized(notice.params)
       case "process.gap":
         return this.inbox.gap(notice.params)
       case "process.completed":
@@ -217,12 +236,23 @@ export class Delivery {
     if (this.inbox.pid === null && !(await this.#learnPid(session, left))) return
     const { executionId: execution_id, encoding, role } = this.#options
     const acknowledges = role === "driver"
-    const params = { execution_id, from: this.inbox.received, encoding, role, acknowledges }
+    const screen = this.#screen
+    const size = screen?.size() ?? undefined
+    const params = {
+      execution_id,
+      from: this.inbox.received,
+      encoding,
+      role,
+      acknowledges,
+      ...(screen !== null && { screen: true, scrollback: screen.scrollback }),
+      ...(size !== undefined && { size }),
+    }
     const answer = await session.ask("attach", params, (result) => {
       if (left.aborted) return this.#unsubscribe(session)
       const { subscription, ack_after_bytes: ackAfterBytes = null } = result
       this.#attached({ session, subscription, ackAfterBytes })
       this.inbox.attached(result.state, result.from)
+      if (result.screen !== undefined) this.inbox.screen(result.screen, result.from)
     })
     if (!answer.ok) await this.#notAttached(answer.failure, left)
   }

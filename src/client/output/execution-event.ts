@@ -2,6 +2,7 @@ import type { StreamName } from "../../execution/record.ts"
 import type { BinaryFrame } from "../../protocol/binary-frame.ts"
 import type { GapNotice } from "../../protocol/methods.ts"
 import type { Completed, NotificationOf } from "../../protocol/notifications.ts"
+import type { Screen } from "../../protocol/screen.ts"
 
 export type OutputEvent = {
   kind: "output"
@@ -24,6 +25,12 @@ export type OutputEvent = {
 /** Output that will not come: the server had to forget it before this client took it. */
 export type GapEvent = { kind: "gap" } & GapNotice
 
+/** With `screen`: what a terminal shows, in place of everything that came before. */
+export type ScreenEvent = { kind: "screen"; screen: Screen; next: string }
+
+/** From here on the terminal has another size. */
+export type ResizedEvent = { kind: "resized"; cols: number; rows: number; next: string }
+
 export type LifeEvent = {
   kind: "started" | "paused" | "resumed" | "canceled"
   pid: number | null
@@ -32,6 +39,8 @@ export type LifeEvent = {
 export type ExecutionEvent =
   | OutputEvent
   | GapEvent
+  | ScreenEvent
+  | ResizedEvent
   | LifeEvent
   | { kind: "completed"; completed: Completed }
 
@@ -76,6 +85,7 @@ const overheadBytes = 256
 
 /** What an event takes of the queue's bound. Text counts its characters. */
 export function weightOf(event: ExecutionEvent): number {
+  if (event.kind === "screen") return overheadBytes + event.screen.data.length
   if (event.kind !== "output") return overheadBytes
   return overheadBytes + (event.text === null ? event.bytes.length : event.text.length)
 }

@@ -2,8 +2,9 @@ import type { StateKind } from "../../execution/state.ts"
 import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.ts"
 import type { GapNotice } from "../../protocol/methods.ts"
 import type { Completed } from "../../protocol/notifications.ts"
+import type { Screen } from "../../protocol/screen.ts"
 import { DetachedError } from "../client-error.ts"
-import type { ExecutionEvent, LifeEvent, OutputEvent } from "./execution-event.ts"
+import type { ExecutionEvent, LifeEvent, OutputEvent, ResizedEvent } from "./execution-event.ts"
 import { OutputQueue } from "./output-queue.ts"
 
 export type InboxOptions = {
@@ -97,6 +98,16 @@ export class Inbox {
     this.#received = event.next
     if (this.#options.output === "keep") this.queue.push(event)
     else this.#eventTaken(event)
+  }
+
+  screen(screen: Screen, next: string): void {
+    this.#received = next
+    this.queue.push({ kind: "screen", screen, next })
+  }
+
+  resized({ cols, rows, next }: Omit<ResizedEvent, "kind">): void {
+    this.#received = next
+    this.queue.push({ kind: "resized", cols, rows, next })
   }
 
   gap(gap: GapNotice): void {

@@ -232,12 +232,18 @@ export interface Operations {
    * Opens the output of an execution at a cursor, `start` or `tail`. It needs the scope `read`,
    * unless it is opened for more: who drives an execution steers it. The caller disposes it.
    */
-  open(caller: Caller, executionId: string, from: string, scope?: Scope): Answer<OutputFeed>
+  open(
+    caller: Caller,
+    executionId: string,
+    from: string,
+    scope?: Scope,
+    sizes?: "with-sizes",
+  ): Answer<OutputFeed>
   /**
    * The same for what the caller has started this moment. Nothing is asked again: whoever may not
    * any more is told so by the feed, and nobody is left waiting for a reader that never came.
    */
-  openStarted(started: ExecutionRecord, caller: Caller): Answer<OutputFeed>
+  openStarted(started: ExecutionRecord, caller: Caller, sizes?: "with-sizes"): Answer<OutputFeed>
   /**
    * Makes the reader of a feed a driver: whom a blocked child waits for, who holds the lease. What
    * was sent to one that acknowledges is kept until it says so, from the first byte on.

@@ -286,18 +286,29 @@ export class CellWriter {
     this.style(plainStyle)
   }
 
-  /** `exact` leaves cells empty that are; `spaces` writes them, up to the last that shows. */
-  line(line: XtermLine, empty: "exact" | "spaces", length = this.#xterm.terminal.cols): void {
-    const end = lastShown(line, Math.min(length, line.length), this.#cell) + 1
-    for (let x = 0; x < end; ) {
+  /**
+   * The cells from `from` to `to`; answers how many were written. `exact` leaves cells empty that
+   * are; `spaces` writes them, up to the last that shows.
+   */
+  line(
+    line: XtermLine,
+    empty: "exact" | "spaces",
+    to = this.#xterm.terminal.cols,
+    from = 0,
+  ): number {
+    const end = lastShown(line, Math.min(to, line.length), this.#cell) + 1
+    for (let x = from; x < end; ) {
       line.loadCell(x, this.#cell)
       const chars = this.#cell.getChars()
-      if (chars !== "") {
+      const width = this.#cell.getWidth()
+      if (chars !== "" || width === 0) {
         this.style(shownStyle(this.#cell))
-        const width = this.#cell.getWidth()
-        const isHalf = width === 2 && line.loadCell(x + 1, this.#cell).getWidth() !== 0
-        this.#text += isHalf ? " " : chars // of a wide character that something was written over
-        x += isHalf ? 1 : Math.max(1, width)
+        // Of a wide character that something was written over, or that does not fit.
+        const isHalf =
+          width === 0 ||
+          (width === 2 && (x + 2 > to || line.loadCell(x + 1, this.#cell).getWidth() !== 0))
+        this.#text += isHalf ? " " : chars
+        x += isHalf ? 1 : width
       } else {
         const style = blankStyle(shownStyle(this.#cell))
         const length = this.#emptyCells(line, x, end, style)
@@ -305,6 +316,7 @@ export class CellWriter {
         x += length
       }
     }
+    return Math.max(0, end - from)
   }
 
   #emptyCells(line: XtermLine, from: number, end: number, style: CellStyle): number {

@@ -9,6 +9,7 @@ const piped: FollowOptions = {
   input: "none",
   terminal: "none",
   detachKeys: Buffer.from("\x1d\x1d"),
+  queries: "removed" as const,
   mayCancel: true,
   onBrokenPipe: "cancel",
   earlier: [],

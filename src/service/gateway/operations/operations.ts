@@ -211,15 +211,15 @@ export function createOperations(ports: OperationPorts): Operations {
       })
     },
 
-    async open(caller, executionId, from, scope = scopeOf.attach) {
+    async open(caller, executionId, from, scope = scopeOf.attach, sizes) {
       const id = resolve(caller, executionId, scope)
       if (!id.ok) return id
-      const open = () => openAt(id.value, from, caller)
+      const open = () => openAt(id.value, from, caller, sizes)
       // What is not a cursor is looked for, through a whole segment.
       return /^(?:tail|tail-bytes|since):/.test(from) ? reads.run(caller, open) : open()
     },
 
-    openStarted: (started, caller) => openAt(started.id, "start", caller),
+    openStarted: (started, caller, sizes) => openAt(started.id, "start", caller, sizes),
 
     declareSize: (feed, size) => sizes.declare(feed.executionId, size),
 
@@ -302,16 +302,21 @@ export function createOperations(ports: OperationPorts): Operations {
     return shown.ok ? ok({ ...shown.value, followed }) : shown
   }
 
-  async function openAt(id: ExecutionId, from: string, caller: Caller): Answer<OutputFeed> {
+  async function openAt(
+    id: ExecutionId,
+    from: string,
+    caller: Caller,
+    sizes?: "with-sizes",
+  ): Answer<OutputFeed> {
     using _opening = live.opening(id)
     const found = await live.follow(id)
     if (!found.ok) return found
     const followed = found.value
     if (followed === null) return notFound(id)
     const start = await feedStart(transcripts(), reads, followed, from, caller)
-    return start.ok
-      ? ok(new TranscriptFeed(followed, start.value, transcripts(), live, caller, output))
-      : start
+    if (!start.ok) return start
+    const seen = followed.record.spec.terminal === null ? undefined : sizes
+    return ok(new TranscriptFeed(followed, start.value, transcripts(), live, caller, output, seen))
   }
 }
 

@@ -108,7 +108,7 @@ async function execute(
   if (!result.ok) return result
   session.latestExecution = record.id
   return afterDeed<Reply>({ executionId: record.id, done: "started" }, async () => {
-    const feed = await operations.openStarted(record, caller)
+    const feed = await operations.openStarted(record, caller, "with-sizes")
     if (!feed.ok) return feed
     const subscription = subscribe(session, feed.value, { ...params, role: "driver" })
     if (!subscription.ok) return subscription
@@ -162,7 +162,7 @@ async function openFor(
   scope: Scope,
 ): Promise<Result<{ feed: OutputFeed; screen: Screen | null }, Failure>> {
   if (screen) return operations.openScreen(caller, execution_id, scrollback, scope)
-  const opened = await operations.open(caller, execution_id, from, scope)
+  const opened = await operations.open(caller, execution_id, from, scope, "with-sizes")
   return opened.ok ? ok({ feed: opened.value, screen: null }) : opened
 }
 

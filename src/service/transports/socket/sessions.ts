@@ -37,6 +37,7 @@ const capabilities = [
   "stream",
   "input",
   "attach",
+  "screen",
   "resize",
   "watch",
   "transcript",
