@@ -12,6 +12,7 @@ import { listExecutions } from "../executions/list-executions.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
 import { followedOutput, lastLines, pastOutput } from "../logs/log-chunk.ts"
 import { LogPrinter } from "../logs/log-printer.ts"
+import { printScreen } from "../logs/print-screen.ts"
 import { ageText, countOption, timeOption } from "../time.ts"
 
 export const logsCommand = command({
@@ -26,6 +27,8 @@ an id: of the latest execution, and says which that is.`,
     since: option("TIME", "only since then: 10m, or a date and time"),
     stream: option("NAME", "only stdout, or only stderr", { choices: StreamName.options }),
     timestamps: flag("show when each line was written", { short: "t" }),
+    screen: flag("of a terminal: what it shows now, or showed at its end"),
+    plain: flag("text alone, without control sequences; what was written over is left out"),
     raw: flag("of an agent's session: its events, one JSON object a line"),
     ...addressOptions,
   },
@@ -33,6 +36,7 @@ an id: of the latest execution, and says which that is.`,
     "the last lines, then new output": "cc-executor logs -f --tail 20 7kq2mfa4",
     "what happened in an agent's session":
       "cc-executor logs --raw 7kq2mfa4 | jq 'select(.event == \"question\")'",
+    "what a full-screen program shows": "cc-executor logs --screen 7kq2mfa4",
     "only the errors of the last ten minutes":
       "cc-executor logs --since 10m --stream stderr 7kq2mfa4",
   },
@@ -49,20 +53,32 @@ an id: of the latest execution, and says which that is.`,
         ? await latest(context, client)
         : await client.call("status", { execution_id: id })
     const { timestamps = false } = values
+    if (values.screen === true) {
+      const others = [since, tail, stream].some((given) => given !== null)
+      if (others || timestamps || values.follow === true || values.raw === true) {
+        throw new UsageFailure("--screen: the screen has no lines to choose from; use it alone.")
+      }
+      await printScreen(context, client, view.execution_id, values.plain === true)
+      return 0
+    }
     if (view.agent && values.raw !== true && stream === null) {
       const { printConversation } = await import("../agents/print-conversation.ts")
       const isFollowed = values.follow === true
       await printConversation(context, client, view, { isFollowed, tail, since, timestamps })
       return 0
     }
-    const printer = new LogPrinter(context, { stream, since, timestamps })
+    const isPlain = values.plain === true
+    const printer = new LogPrinter(context, { stream, since, timestamps, isPlain })
 
     let from = fromOf(since, stream === null ? tail : null)
     if (tail !== null && stream !== null) {
       // The service counts the lines of both streams together; those of one are counted here.
       const past = await lastLines(pastOutput(client, view, from), stream, tail, from)
       for (const chunk of past.chunks) await printer.print(chunk)
-      if (values.follow !== true) return 0
+      if (values.follow !== true) {
+        await printer.finish()
+        return 0
+      }
       from = past.next
     }
     const events =
@@ -70,6 +86,7 @@ an id: of the latest execution, and says which that is.`,
         ? followedOutput(client, view.execution_id, from)
         : pastOutput(client, view, from)
     for await (const event of events) await printer.print(event)
+    await printer.finish()
     return 0
   },
 })

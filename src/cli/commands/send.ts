@@ -1,3 +1,4 @@
+import { CallError } from "../../client/client-error.ts"
 import type { Client } from "../../client/connect.ts"
 import { flag, repeatable } from "../arguments.ts"
 import { command } from "../command.ts"
@@ -5,7 +6,7 @@ import { addressOptions } from "../connect/address.ts"
 import { reach } from "../connect/reach.ts"
 import { meantExecution } from "../executions/meant-execution.ts"
 import { UsageFailure } from "../failure.ts"
-import { keyBytes } from "../terminal/key-names.ts"
+import { dependsOnMode, type KeyMode, keyBytes } from "../terminal/key-names.ts"
 
 export const sendCommand = command({
   usage: ["send [OPTIONS] ID TEXT…", "send [OPTIONS] ID -", "send --key KEYS ID", "send --end ID"],
@@ -32,7 +33,8 @@ standard input unchanged. The execution must have been started with an open stan
   async run(context, args) {
     const [typed = "", ...texts] = args.operands
     const { end = false, "no-newline": noNewline = false } = args.values
-    const keys = (args.values.key ?? []).flatMap((names) => names.split(",")).map(keyBytes)
+    const keys = (args.values.key ?? []).flatMap((names) => names.split(","))
+    for (const key of keys) keyBytes(key) // all of them are keys before the first is pressed
     if (texts.length === 0 && keys.length === 0 && !end) {
       throw new UsageFailure("Nothing to send: give a text, - for standard input, --key or --end.")
     }
@@ -47,11 +49,26 @@ standard input unchanged. The execution must have been started with an open stan
       const lineEnd = noNewline ? "" : await lineEndOf(client, id)
       await input.write(texts.join(" ") + lineEnd)
     }
-    if (keys.length > 0) await input.write(keys.join(""))
+    if (keys.length > 0) {
+      const mode = keys.some(dependsOnMode) ? await keyModeOf(client, id) : "normal"
+      await input.write(keys.map((key) => keyBytes(key, mode)).join(""))
+    }
     if (end) await input.end()
     return 0
   },
 })
+
+/** A program on a terminal may have asked for other arrow keys, as `less` and `vim` do. */
+async function keyModeOf(client: Client, id: string): Promise<KeyMode> {
+  try {
+    const { modes } = await client.call("screen", { execution_id: id })
+    return modes.application_cursor_keys ? "application" : "normal"
+  } catch (error) {
+    // It has no terminal, or the service knows of no screens: then keys send what they always do.
+    if (error instanceof CallError) return "normal"
+    throw error
+  }
+}
 
 /** A full-screen program takes a line feed for another key than Enter. */
 async function lineEndOf(client: Client, id: string): Promise<string> {

@@ -12,7 +12,12 @@ export const detachKeysOption = {
 /** The bytes that detach; null where nothing does. */
 export function detachSequence(keys = defaultKeys): Uint8Array | null {
   if (keys === "none") return null
-  const sequence = Buffer.from(keys.split(",").map(keyBytes).join(""))
+  const sequence = Buffer.from(
+    keys
+      .split(",")
+      .map((key) => keyBytes(key))
+      .join(""),
+  )
   if (sequence.length > 0) return sequence
   throw new UsageFailure("--detach-keys: name at least one key, or none.")
 }

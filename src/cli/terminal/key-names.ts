@@ -36,9 +36,22 @@ const named: Readonly<Record<string, string>> = {
 
 const keyNames = Object.keys(named)
 
+/** What else they send to a program that has set the mode of application cursor keys. */
+const cursorKeys: ReadonlySet<string> = new Set(["up", "down", "right", "left", "home", "end"])
+
+export type KeyMode = "normal" | "application"
+
+/** Whether the program's terminal decides what a key sends. */
+export function dependsOnMode(name: string): boolean {
+  return cursorKeys.has(name.toLowerCase())
+}
+
 /** The bytes of `Enter`, `Ctrl-C`, `Alt-b`, `Up` or any one character. */
-export function keyBytes(name: string): string {
+export function keyBytes(name: string, mode: KeyMode = "normal"): string {
   const bytes = bytesOf(name)
+  if (bytes !== null && mode === "application" && dependsOnMode(name)) {
+    return bytes.replace("[", "O")
+  }
   if (bytes !== null) return bytes
   throw new UsageFailure(
     `Unknown key: ${name}. Use one character, Ctrl-X, Alt-X, or one of ${keyNames.join(", ")}.`,

@@ -4,6 +4,7 @@ import type { TerminalSize } from "../../execution/spec.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { type Failure, failure } from "../../protocol/failure.ts"
 import type { Screen, ScreenForm } from "../../protocol/screen.ts"
+import { largestScreen } from "../../terminal/emulator/bounds.ts"
 import { Emulator, type TerminalAnswer } from "../../terminal/emulator/emulator.ts"
 import type { ReadPosition, TranscriptReader } from "../gateway/ports.ts"
 import { readSnapshot, writeSnapshot } from "./snapshot.ts"
@@ -14,6 +15,10 @@ const betweenSnapshotsBytes = 4 * 1024 * 1024
 const mostReadBackBytes = 16 * 1024 * 1024
 /** Shorter output is read again as quickly as a snapshot. */
 const worthSnapshotBytes = 64 * 1024
+
+/** Bytes times cells: of a usual screen, 64 KiB at a time. */
+const stepWork = 64 * 1024 * 8000
+const smallestStepBytes = 4 * 1024
 
 export type ScreenAnswer = { at: number; text: string }
 
@@ -31,6 +36,8 @@ export class KeptScreen implements Disposable {
   readonly #reader: TranscriptReader
   readonly #size: TerminalSize
   #facts: TranscriptFacts
+  /** What the program takes its terminal for; the emulator has none that is too large. */
+  #programSize: TerminalSize
   #emulator: Emulator | null = null
   #position: ReadPosition = startPosition
   /** Before what the emulator holds back, or earlier. */
@@ -47,6 +54,7 @@ export class KeptScreen implements Disposable {
   ) {
     this.id = terminal.id
     this.#size = terminal.size
+    this.#programSize = terminal.size
     this.#facts = terminal.facts
     this.#avoid = avoid
     this.#transcripts = transcripts
@@ -71,7 +79,8 @@ export class KeptScreen implements Disposable {
   step(showing: (sequence: number) => void): Step {
     const emulator = this.#awake()
     const before = this.#position
-    const read = this.#reader.read(this.id, before, this.#facts, undefined, "with-sizes")
+    const most = mostStepBytes(emulator)
+    const read = this.#reader.read(this.id, before, this.#facts, most, "with-sizes")
     switch (read.kind) {
       case "piece": {
         const { bytes, next } = read.piece
@@ -79,7 +88,7 @@ export class KeptScreen implements Disposable {
         showing(before.sequence)
         const answers = isAvoided ? [] : emulator.write(bytes)
         this.#position = next
-        if (isAvoided) this.#isComplete = false
+        if (isAvoided || emulator.faults > 0) this.#isComplete = false
         this.#moveAnchor(before)
         this.#sinceSnapshotBytes += bytes.length
         if (this.#sinceSnapshotBytes >= betweenSnapshotsBytes) this.keep()
@@ -88,6 +97,7 @@ export class KeptScreen implements Disposable {
       }
       case "resized":
         emulator.resize(read.size)
+        this.#programSize = read.size
         this.#position = read.next
         if (emulator.unfinishedBytes === 0) this.#anchor = read.next
         return { kind: "shown", bytes: 0, answers: [] }
@@ -111,6 +121,7 @@ export class KeptScreen implements Disposable {
     form: ScreenForm,
   ): Result<{ screen: Screen; position: ReadPosition }, Failure> {
     const emulator = this.#awake()
+    if (!isKept(this.#programSize, emulator)) return fail(tooLarge(this.#programSize))
     const position = this.#safePosition(emulator)
     if (position === null) return fail(failure("INTERNAL", "The transcript could not be read."))
     const { size, cursor, isAlternate: alternate, title, modes } = emulator
@@ -145,7 +156,7 @@ export class KeptScreen implements Disposable {
     this.#sinceSnapshotBytes = 0
     writeSnapshot(this.#transcripts, this.id, {
       position,
-      size: emulator.size,
+      size: this.#programSize,
       title: emulator.title,
       complete: this.#isComplete,
       text: emulator.restoreText(emulator.scrollbackLines),
@@ -167,7 +178,8 @@ export class KeptScreen implements Disposable {
   #wake(): Emulator {
     const facts = this.#facts
     const snapshot = readSnapshot(this.#transcripts, this.id, facts)
-    const emulator = new Emulator(snapshot?.size ?? this.#size)
+    this.#programSize = snapshot?.size ?? this.#size
+    const emulator = new Emulator(this.#programSize)
     this.#sinceSnapshotBytes = 0
     if (snapshot !== null) {
       emulator.restore(snapshot.text, snapshot.title)
@@ -212,6 +224,22 @@ export class KeptScreen implements Disposable {
 }
 
 const startPosition: ReadPosition = { ...startOfTranscript, inside: 0 }
+
+/** Erasing a large screen takes long, and a few bytes are enough to ask for it. */
+function mostStepBytes({ size: { cols, rows } }: Emulator): number {
+  return Math.max(smallestStepBytes, Math.min(64 * 1024, Math.floor(stepWork / (cols * rows))))
+}
+
+function isKept({ cols, rows }: TerminalSize, { size }: Emulator): boolean {
+  return cols <= size.cols && rows <= size.rows
+}
+
+function tooLarge({ cols, rows }: TerminalSize): Failure {
+  const message =
+    `Its terminal has ${cols}×${rows} cells: no screen is kept of one with more than ` +
+    `${largestScreen}. Make it smaller, or read its output from a cursor.`
+  return failure("WRONG_STATE", message)
+}
 
 function answerAt(sequence: number, { after, text }: TerminalAnswer): ScreenAnswer {
   return { at: sequence + after, text }

@@ -15,6 +15,8 @@ const mostScreenCells = 125_000
 const mostColumns = 1000
 const mostRows = 500
 
+export const largestScreen = `${mostColumns} columns, ${mostRows} rows or ${mostScreenCells} cells`
+
 const mostLinks = 2000
 const mostCombinedLength = 16
 

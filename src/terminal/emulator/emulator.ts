@@ -32,6 +32,7 @@ export class Emulator implements Disposable {
   readonly #lexer = new SequenceLexer()
   #typed = ""
   #title = ""
+  #faults = 0
 
   constructor(size: TerminalSize, events?: EmulatorEvents) {
     const bounded = boundedSize(size)
@@ -90,6 +91,11 @@ export class Emulator implements Disposable {
   /** Bytes at the end of what was written that do not show yet: no whole sequence or character. */
   get unfinishedBytes(): number {
     return this.#lexer.unfinishedBytes
+  }
+
+  /** How often output was more than it can show: then the screen may be wrong. */
+  get faults(): number {
+    return this.#faults
   }
 
   /** The lines above the screen that are kept. */
@@ -155,7 +161,14 @@ export class Emulator implements Disposable {
   }
 
   #feed(bytes: Uint8Array): void {
-    if (bytes.length > 0) this.#xterm.core.writeSync(bytes)
+    if (bytes.length === 0) return
+    try {
+      this.#xterm.core.writeSync(bytes)
+    } catch {
+      // What no program writes can be too much for it: the rest of these bytes is not shown.
+      this.#faults += 1
+      this.#xterm.core._inputHandler._parser.reset()
+    }
   }
 
   #take(answers: TerminalAnswer[], after: number): void {

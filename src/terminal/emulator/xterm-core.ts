@@ -41,6 +41,7 @@ export type XtermCore = {
     readonly _parser: {
       readonly currentState: number
       readonly precedingJoinState: number
+      reset(): void
       registerCsiHandler(id: CsiName, handler: (params: XtermParams) => boolean): unknown
     }
     saveCursor(params?: unknown): boolean
