@@ -32,6 +32,8 @@ export interface RemoteExecution extends AsyncDisposable {
   write(data: string | Uint8Array): Promise<void>
   end(): Promise<void>
   resize(cols: number, rows: number): Promise<void>
+  /** From now on `output()` tells how large the terminal is. */
+  tellSizes(): void
   /** From now on `output()` begins with a `screen`, at once and after every cut. */
   showScreen(options: ScreenOptions): void
   /** The execution goes on; what came so far can still be taken. Disposing does the same. */
@@ -70,6 +72,7 @@ export function remoteExecution(delivery: Delivery, calls: Calls): RemoteExecuti
     resize: async (cols, rows) => {
       await calls.result("resize", { execution_id, cols, rows })
     },
+    tellSizes: () => delivery.tellSizes(),
     showScreen: (options) => delivery.showScreen(options),
     detach: () => delivery.detach(),
     [Symbol.asyncDispose]: () => delivery.detach(),

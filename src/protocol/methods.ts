@@ -99,6 +99,10 @@ export const AttachParams = z.object({
         "queries are taken out of the output, for the service answers them",
     ),
   scrollback,
+  sizes: z
+    .boolean()
+    .default(false)
+    .describe("tell by `process.resized` how large the terminal is, as it always is with `screen`"),
   size: z
     .object({ cols: z.int().min(1).max(4096), rows: z.int().min(1).max(4096) })
     .optional()

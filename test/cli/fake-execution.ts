@@ -90,6 +90,10 @@ export class FakeExecution implements RemoteExecution {
     this.asked.push(`resize ${cols}x${rows}`)
   }
 
+  tellSizes(): void {
+    this.asked.push("tell sizes")
+  }
+
   showScreen(): void {
     this.asked.push("show screen")
   }

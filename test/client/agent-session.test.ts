@@ -29,6 +29,7 @@ async function noticesOf(events: readonly ExecutionEvent[]): Promise<SessionNoti
     write: unused,
     end: unused,
     resize: unused,
+    tellSizes: unused,
     showScreen: unused,
     detach: unused,
     [Symbol.asyncDispose]: unused,

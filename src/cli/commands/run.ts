@@ -62,6 +62,8 @@ export async function runAsked(
   const { reached, started } = await early.during(starting)
   await using _reached = reached
   early[Symbol.dispose]()
+  // Somebody else may make it smaller: then what it shows is drawn here.
+  if (values.terminal === true && context.stdout.isTty) started.tellSizes()
   return await follow(context, started, {
     input: asked.input,
     terminal: values.terminal === true ? "steered" : "none",

@@ -79,6 +79,7 @@ export class Delivery {
   readonly #running: Promise<void>
   #state: State
   #wasAttached = false
+  #tellsSizes = false
   #screen: ScreenOptions | null
   #left = new AbortController() // aborted when the state is left
 
@@ -134,6 +135,12 @@ export class Delivery {
 
   sessionEnded(session: Session): void {
     if (this.isAttachedTo(session)) this.#enter({ kind: "away" })
+  }
+
+  /** From now on it is told how large the terminal is. */
+  tellSizes(): void {
+    this.#tellsSizes = true
+    this.attachAgain()
   }
 
   /** From now on it begins with what the terminal shows, and so it does now. */
@@ -245,6 +252,7 @@ export class Delivery {
       role,
       acknowledges,
       ...(screen !== null && { screen: true, scrollback: screen.scrollback }),
+      ...(this.#tellsSizes && { sizes: true }),
       ...(size !== undefined && { size }),
     }
     const answer = await session.ask("attach", params, (result) => {

@@ -243,7 +243,7 @@ export interface Operations {
    * The same for what the caller has started this moment. Nothing is asked again: whoever may not
    * any more is told so by the feed, and nobody is left waiting for a reader that never came.
    */
-  openStarted(started: ExecutionRecord, caller: Caller, sizes?: "with-sizes"): Answer<OutputFeed>
+  openStarted(started: ExecutionRecord, caller: Caller): Answer<OutputFeed>
   /**
    * Makes the reader of a feed a driver: whom a blocked child waits for, who holds the lease. What
    * was sent to one that acknowledges is kept until it says so, from the first byte on.

@@ -9,8 +9,8 @@ export function spawnScreens(self: readonly string[], transcripts: string): Star
   return (received) => {
     const child = Bun.spawn([...thisProgram(self), "__screens", transcripts], {
       stdin: "ignore",
-      stdout: "inherit",
-      stderr: "inherit",
+      stdout: "ignore",
+      stderr: "ignore",
       serialization: "json",
       ipc: (message: unknown) => received(FromScreens.parse(message)),
     })

@@ -87,11 +87,14 @@ const ways: {
       "src/service/os/trees/cgroup-base.ts": 9, // of the kernel
       "src/service/os/trees/cgroup-tree.ts": 1, // of the kernel
       "src/service/os/trees/tree-memory.ts": 1, // a file
+      "src/service/screens/snapshot.ts": 1, // a file
       "src/service/storage/journal/signing-key.ts": 1, // a file
       "src/service/storage/state-directory.ts": 2, // files
       "src/service/storage/state-schema.ts": 1, // a file
       "src/service/storage/transcript/write/open-segment.ts": 1, // a file
       "src/service/storage/upgrade-files.ts": 1, // a file
+      "src/terminal/emulator/emulator.ts": 2, // to an emulator, in memory
+      "src/terminal/emulator/xterm-core.ts": 1, // the same
       "src/worktree/make-worktree.ts": 1, // a file
     },
   },
@@ -146,7 +149,9 @@ const ways: {
       "src/cli/system-context.ts": 3,
       "src/cli/context.ts": 1,
       "src/cli/terminal/show-output.ts": 1, // output of an execution
-      "src/cli/terminal/follow.ts": 1, // undoes modes by their numbers
+      "src/cli/terminal/screen/terminal-output.ts": 3, // output, and undoes modes by their numbers
+      "src/cli/terminal/screen/screen-view.ts": 1, // the cells of a screen
+      "src/cli/logs/print-screen.ts": 1, // the same
       "src/cli/executions/interactive-list.ts": 1, // puts back what a program has set
       "src/cli/logs/log-printer.ts": 1, // output of an execution, and times through `onOneLine`
       "src/cli/agents/view/notice-output.ts": 2, // hands on what it is given
@@ -169,6 +174,11 @@ const ways: {
       "src/cli/agents/view/typed-input.ts": 2, // what stands around a paste, to be read
       "src/cli/terminal/terminal-modes.ts": 10, // undo modes by their numbers, see `follow.ts`
       "src/cli/terminal/key-names.ts": 19, // what keys send to an execution
+      "src/cli/terminal/screen/painter.ts": 23, // draws the screen of an execution
+      "src/cli/terminal/screen/screen-view.ts": 17, // enters and leaves it
+      "src/terminal/emulator/answers.ts": 2, // what a terminal answers
+      "src/terminal/emulator/cell-style.ts": 2, // to bring a screen back
+      "src/terminal/emulator/restore-text.ts": 26, // the same
     },
   },
 ]

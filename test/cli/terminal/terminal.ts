@@ -1,8 +1,10 @@
+import { Emulator } from "../../../src/terminal/emulator/emulator.ts"
 import { until } from "../../support/until.ts"
 
 /** A program on a real pseudo-terminal. */
 export class Terminal implements AsyncDisposable {
   readonly #program: Bun.Subprocess
+  readonly #emulator: Emulator
   #screen = ""
 
   constructor(
@@ -10,6 +12,7 @@ export class Terminal implements AsyncDisposable {
     env: Record<string, string | undefined>,
     size: { cols: number; rows: number },
   ) {
+    this.#emulator = new Emulator(size)
     // Only a terminal that is made by the spawn itself controls the program (Bun 1.4.4): keys
     // become signals, and changes of the size are told.
     this.#program = Bun.spawn(argv, {
@@ -18,6 +21,7 @@ export class Terminal implements AsyncDisposable {
         ...size,
         data: (_, bytes) => {
           this.#screen += Buffer.from(bytes).toString("utf8")
+          this.#emulator.write(bytes.slice())
         },
       },
     })
@@ -41,12 +45,25 @@ export class Terminal implements AsyncDisposable {
   }
 
   resize(cols: number, rows: number): void {
+    this.#emulator.resize({ cols, rows })
     this.#program.terminal?.resize(cols, rows)
   }
 
   async untilShows(pattern: RegExp): Promise<RegExpExecArray> {
     return until(`${pattern} on the screen`, () => pattern.exec(this.#screen)).catch((error) => {
       throw new Error(`${error}; it shows ${JSON.stringify(this.#screen)}`)
+    })
+  }
+
+  /** The lines that somebody sees now, without the empty ones at the end. */
+  get looks(): string {
+    return this.#emulator.text(0, "plain").join("\n").trimEnd()
+  }
+
+  async untilLooks(pattern: RegExp): Promise<RegExpExecArray> {
+    const look = () => pattern.exec(`${this.looks}\n`) ?? pattern.exec(`${this.looks} `)
+    return until(`${pattern} on the screen`, look).catch((error) => {
+      throw new Error(`${error}; it looks like ${JSON.stringify(this.looks)}`)
     })
   }
 

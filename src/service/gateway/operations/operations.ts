@@ -219,7 +219,7 @@ export function createOperations(ports: OperationPorts): Operations {
       return /^(?:tail|tail-bytes|since):/.test(from) ? reads.run(caller, open) : open()
     },
 
-    openStarted: (started, caller, sizes) => openAt(started.id, "start", caller, sizes),
+    openStarted: (started, caller) => openAt(started.id, "start", caller),
 
     declareSize: (feed, size) => sizes.declare(feed.executionId, size),
 

@@ -108,7 +108,7 @@ async function execute(
   if (!result.ok) return result
   session.latestExecution = record.id
   return afterDeed<Reply>({ executionId: record.id, done: "started" }, async () => {
-    const feed = await operations.openStarted(record, caller, "with-sizes")
+    const feed = await operations.openStarted(record, caller)
     if (!feed.ok) return feed
     const subscription = subscribe(session, feed.value, { ...params, role: "driver" })
     if (!subscription.ok) return subscription
@@ -158,11 +158,12 @@ async function attach(
 
 async function openFor(
   { operations, caller }: SessionScope,
-  { execution_id, from, screen, scrollback }: ParsedParamsOf<"attach">,
+  { execution_id, from, screen, scrollback, sizes }: ParsedParamsOf<"attach">,
   scope: Scope,
 ): Promise<Result<{ feed: OutputFeed; screen: Screen | null }, Failure>> {
   if (screen) return operations.openScreen(caller, execution_id, scrollback, scope)
-  const opened = await operations.open(caller, execution_id, from, scope, "with-sizes")
+  const seen = sizes ? "with-sizes" : undefined
+  const opened = await operations.open(caller, execution_id, from, scope, seen)
   return opened.ok ? ok({ feed: opened.value, screen: null }) : opened
 }
 
