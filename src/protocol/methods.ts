@@ -93,15 +93,15 @@ export const AttachParams = z.object({
   acknowledges: acknowledges.optional(),
   screen: z
     .boolean()
-    .default(false)
+    .optional()
     .describe(
       "of a terminal: begin with what it shows, whatever `from` says, and go on from there; its " +
         "queries are taken out of the output, for the service answers them",
     ),
-  scrollback,
+  scrollback: scrollback.optional(),
   sizes: z
     .boolean()
-    .default(false)
+    .optional()
     .describe("tell by `process.resized` how large the terminal is, as it always is with `screen`"),
   size: z
     .object({ cols: z.int().min(1).max(4096), rows: z.int().min(1).max(4096) })
@@ -175,7 +175,11 @@ export const methods = {
   status: { params: z.object({ execution_id: executionId }), result: ExecutionView },
   receipt: { params: z.object({ execution_id: executionId }), result: SignedReceipt },
   screen: {
-    params: z.object({ execution_id: executionId, scrollback, form: ScreenForm.default("plain") }),
+    params: z.object({
+      execution_id: executionId,
+      scrollback: scrollback.default(0),
+      form: ScreenForm.default("plain"),
+    }),
     result: Screen.extend({ next: z.string().describe("the cursor after what is on the screen") }),
   },
   "transcript.read": {

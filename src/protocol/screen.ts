@@ -17,7 +17,6 @@ export const scrollback = z
   .int()
   .min(0)
   .max(mostScrollbackLines)
-  .default(0)
   .describe("lines above the screen, as far as they are kept")
 
 export const TerminalModes = z

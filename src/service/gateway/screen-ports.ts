@@ -11,7 +11,7 @@ export type ScreenQuestion = { scrollback: number; form: ScreenForm }
 /** A screen, and where output goes on after it. */
 export type ScreenAt = { screen: Screen; position: ReadPosition }
 
-/** The size of a writer's own terminal, until it leaves. */
+/** The size of a writer's own terminal, until it leaves; it counts from its first change on. */
 export interface DeclaredSize extends Disposable {
   change(size: TerminalSize): Promise<Result<Record<string, never>, Failure>>
 }

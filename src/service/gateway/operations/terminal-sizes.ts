@@ -22,7 +22,6 @@ export class TerminalSizes {
     const all = this.#declared.get(id) ?? new Set()
     this.#declared.set(id, all)
     all.add(declared)
-    void this.#apply(id, all)
     return {
       change: (changed) => {
         declared.size = changed

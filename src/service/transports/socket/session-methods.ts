@@ -158,11 +158,11 @@ async function attach(
 
 async function openFor(
   { operations, caller }: SessionScope,
-  { execution_id, from, screen, scrollback, sizes }: ParsedParamsOf<"attach">,
+  { execution_id, from, screen, scrollback = 0, sizes }: ParsedParamsOf<"attach">,
   scope: Scope,
 ): Promise<Result<{ feed: OutputFeed; screen: Screen | null }, Failure>> {
-  if (screen) return operations.openScreen(caller, execution_id, scrollback, scope)
-  const seen = sizes ? "with-sizes" : undefined
+  if (screen === true) return operations.openScreen(caller, execution_id, scrollback, scope)
+  const seen = sizes === true ? "with-sizes" : undefined
   const opened = await operations.open(caller, execution_id, from, scope, seen)
   return opened.ok ? ok({ feed: opened.value, screen: null }) : opened
 }
@@ -180,7 +180,7 @@ function subscribe(
     encoding: Encoding
     role: Role
     acknowledges?: boolean | undefined
-    screen?: boolean
+    screen?: boolean | undefined
     size?: TerminalSize | undefined
   },
 ): Result<Subscription, Failure> {

@@ -1,7 +1,6 @@
 import type { ExecutionRecord } from "../../../execution/record.ts"
 import type { TerminalSize } from "../../../execution/spec.ts"
 import { EventLoopBudget } from "../../../lib/event-loop-budget.ts"
-import { ok } from "../../../lib/result.ts"
 import type { Encoding } from "../../../protocol/execute.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { wireError } from "../../../protocol/failure.ts"
@@ -101,9 +100,8 @@ export class Subscription implements Disposable {
   /** The size of its own terminal; null from one who only watches, and from one who is gone. */
   declareSize(size: TerminalSize): ReturnType<DeclaredSize["change"]> | null {
     if (this.driver === null || this.#isDisposed) return null
-    if (this.#size !== null) return this.#size.change(size)
-    this.#size = this.#options.declareSize(size)
-    return Promise.resolve(ok({}))
+    this.#size ??= this.#options.declareSize(size)
+    return this.#size.change(size)
   }
 
   /** Stops reading; the driver, if it was one, stands by and is answered. */
