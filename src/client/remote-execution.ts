@@ -2,7 +2,8 @@ import type { ControlResult } from "../protocol/methods.ts"
 import type { Completed } from "../protocol/notifications.ts"
 import type { Calls } from "./calls/calls.ts"
 import { StandardInput } from "./calls/standard-input.ts"
-import type { Delivery, ScreenOptions } from "./output/delivery.ts"
+import type { Delivery } from "./output/delivery.ts"
+import type { ScreenOptions } from "./output/delivery-options.ts"
 import type { ExecutionEvent } from "./output/execution-event.ts"
 
 export type Canceled = Extract<ControlResult, { status: "canceled" }>

@@ -102,7 +102,7 @@ export const keeperMethods = {
     }),
     result: InputResult,
   },
-  /** What a terminal answers the program's queries; each is written once, however often it comes. */
+  /** What a terminal answers a program's queries; each is written once, however often it comes. */
   answerQueries: {
     params: z.object({ executionId: ExecutionId, answers: z.array(IpcTerminalAnswer) }),
     result: z.object({}),

@@ -19,7 +19,7 @@ export const scrollback = z
   .max(mostScrollbackLines)
   .describe("lines above the screen, as far as they are kept")
 
-export const TerminalModes = z
+const TerminalModes = z
   .object({
     application_cursor_keys: z.boolean().describe("arrow keys send ESC O, not ESC ["),
     application_keypad: z.boolean(),
@@ -29,7 +29,6 @@ export const TerminalModes = z
     mouse_encoding: z.enum(["default", "sgr", "sgr-pixels"]),
   })
   .describe("what changes the bytes that keys, pastes and a mouse send")
-export type TerminalModes = z.infer<typeof TerminalModes>
 
 /** What the terminal of an execution shows. */
 export const Screen = z.object({

@@ -14,7 +14,9 @@ const Terminal = z.object({
 })
 export type Terminal = z.infer<typeof Terminal>
 
+/** As the reader of transcripts has it. */
 export const ReadPosition = Position.extend({ inside: z.int().min(0) })
+export type ReadPosition = z.infer<typeof ReadPosition>
 
 export const ToScreens = z.discriminatedUnion("kind", [
   /** Keep this screen up to date, and answer its program's queries. */

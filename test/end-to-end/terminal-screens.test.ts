@@ -209,7 +209,8 @@ describe("what a terminal shows", () => {
 
   test("decides which arrow keys `send` sends", async () => {
     const keys =
-      "stty raw -echo; echo ready; head -c 3 | od -An -c; printf '\\033[?1hset'; head -c 3 | od -An -c"
+      "stty raw -echo; echo ready; head -c 3 | od -An -c; " +
+      "printf '\\033[?1hset'; head -c 3 | od -An -c"
     const id = await line.stdout("run", "-d", "-t", "--shell", keys)
     await untilLogged(id, /ready/)
     await line.stdout("send", "--key", "Up", id)

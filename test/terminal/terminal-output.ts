@@ -11,13 +11,13 @@ const word = fc.constantFrom(
   ..."a,bcd,0123456789ABCDEF,日本,e\u0301,👩,é, ,    ,\t,\b,\r,\n,\r\n,x日,q~`".split(","),
 )
 const csi = (parameters: fc.Arbitrary<string>, finals: string) =>
-  fc.tuple(parameters, fc.constantFrom(...finals)).map(([given, final]) => `\x1b[${given}${final}`)
+  fc
+    .tuple(parameters, fc.constantFrom(...finals.split("")))
+    .map(([given, final]) => `\x1b[${given}${final}`)
 const one = small.map(String)
 const two = fc.tuple(small, small).map((pair) => pair.join(";"))
 const style = fc.constantFrom(
-  ..."0,1,2,3,4,4:3,5,7,8,9,21,24,31,39,42,49,53,92,105,38;5;200,48;5;17,38;2;1;2;3,48;2;9;8;7".split(
-    ",",
-  ),
+  ..."0,1,2,3,4,4:3,5,7,8,9,21,24,31,39,42,49,53,92,105,38;5;200,48;5;17,38;2;1;2;3".split(","),
   "58:2::1:2:3",
   "1;4;7;31;48;5;3",
 )
@@ -97,6 +97,6 @@ export function picture(emulator: Emulator) {
   }
 }
 
-function isSame(one: object, other: object): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
+function isSame(a: object, b: object): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
 }

@@ -1,7 +1,8 @@
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { AlreadyAttachedError } from "../client-error.ts"
 import type { Session, Unasked } from "../connection/session.ts"
-import { Delivery, type DeliveryOptions, type DeliveryWorld } from "./delivery.ts"
+import { Delivery } from "./delivery.ts"
+import type { DeliveryOptions, DeliveryWorld } from "./delivery-options.ts"
 import { eventFromFrame, eventFromOutput } from "./execution-event.ts"
 
 /** The executions this client follows: at most one delivery each, as the server has it. */

@@ -24,13 +24,10 @@ import type {
 } from "../../protocol/methods.ts"
 import type { PolicyKind } from "../../protocol/notifications.ts"
 import type { Output } from "../../protocol/output-chunk.ts"
-import type { Screen } from "../../protocol/screen.ts"
 import type { Caller } from "../access/caller.ts"
 import type { AgentOperations } from "./agent-operations.ts"
-import type { DeclaredSize } from "./screen-ports.ts"
+import type { ScreenOperations } from "./screen-ports.ts"
 import type { TrialJournal, TrialOperations } from "./trial-ports.ts"
-
-/** What the gateway needs of the record, and what it offers to the transports. */
 
 // --- reading the record ------------------------------------------------------------------------
 
@@ -59,6 +56,7 @@ export type Location =
   /** It takes longer: ask again after others had their turn. */
   | { kind: "far" }
 
+export type Sizes = "with-sizes" // changes of a terminal's size are told, too
 /** Bytes of one stream that lie side by side: the cursor's bread and butter. */
 export type Piece = {
   stream: StreamName
@@ -87,15 +85,14 @@ export type ReadOutcome =
 export interface TranscriptReader {
   /**
    * The next piece at a position, at most 64 KiB of one stream, or `mostBytes`, cut after its last
-   * line end when more follows. `facts` are the newest announced: nothing past their end is read.
-   * No file stays open between calls. Sizes of a terminal are passed over unless they are asked for.
+   * line end when more follows. Nothing past the end of `facts` is read, and no file stays open.
    */
   read(
     id: ExecutionId,
     position: ReadPosition,
     facts: TranscriptFacts,
     mostBytes?: number,
-    sizes?: "with-sizes",
+    sizes?: Sizes,
   ): ReadOutcome
   /**
    * Whether a cursor is one that reading this transcript gives. Nothing may be read at a client's
@@ -174,7 +171,7 @@ export type Parting = "closed" | "replaced"
 
 export type Answer<Value> = Promise<Result<Value, Failure>>
 
-export interface Operations {
+export interface Operations extends ScreenOperations<OutputFeed> {
   /** How strictly an `execute` is read. */
   readonly policy: PolicyKind
   readonly agents: AgentOperations
@@ -201,15 +198,6 @@ export interface Operations {
     },
   ): Answer<InputResult>
   resize(caller: Caller, executionId: string, size: TerminalSize): Answer<Record<string, never>>
-  /** What its terminal shows, and the cursor after that. */
-  screen(caller: Caller, params: ParsedParamsOf<"screen">): Answer<ResultOf<"screen">>
-  /** The same to begin with, and the output that comes after it, with the sizes of the terminal. */
-  openScreen(
-    caller: Caller,
-    executionId: string,
-    scrollback: number,
-    scope: Scope,
-  ): Answer<{ screen: Screen; feed: OutputFeed }>
   remove(caller: Caller, executionId: string): Answer<Record<string, never>>
   list(caller: Caller, params: ParsedParamsOf<"list">): Answer<ResultOf<"list">>
   status(caller: Caller, executionId: string): Answer<ExecutionRecord>
@@ -232,25 +220,14 @@ export interface Operations {
    * Opens the output of an execution at a cursor, `start` or `tail`. It needs the scope `read`,
    * unless it is opened for more: who drives an execution steers it. The caller disposes it.
    */
-  open(
-    caller: Caller,
-    executionId: string,
-    from: string,
-    scope?: Scope,
-    sizes?: "with-sizes",
-  ): Answer<OutputFeed>
-  /**
-   * The same for what the caller has started this moment. Nothing is asked again: whoever may not
-   * any more is told so by the feed, and nobody is left waiting for a reader that never came.
-   */
+  open(caller: Caller, id: string, from: string, scope?: Scope, sizes?: Sizes): Answer<OutputFeed>
+  /** The same for what the caller has started this moment: who may not any more is told by it. */
   openStarted(started: ExecutionRecord, caller: Caller): Answer<OutputFeed>
   /**
    * Makes the reader of a feed a driver: whom a blocked child waits for, who holds the lease. What
    * was sent to one that acknowledges is kept until it says so, from the first byte on.
    */
   drive(caller: Caller, feed: OutputFeed, acknowledges: boolean): Driver
-  /** The execution's terminal is as large as fits on those of all its drivers who said a size. */
-  declareSize(feed: OutputFeed, size: TerminalSize): DeclaredSize
   /** Every change of state the caller may see, until disposed. */
   watch(
     caller: Caller,
@@ -317,7 +294,6 @@ export type OutputPage<Kept> = {
 export type FeedEvent =
   | ({ kind: "output" } & Output)
   | { kind: "gap"; from: string; next: string; bytes: number; lines: number; reason: string }
-  /** The terminal has another size from here on; only where sizes were asked for. */
   | { kind: "resized"; size: TerminalSize; next: string }
   | { kind: "state"; record: ExecutionRecord }
   | { kind: "ended"; record: ExecutionRecord }

@@ -1,10 +1,12 @@
 import type { ExecutionRecord, TranscriptFacts } from "../../execution/record.ts"
+import type { Scope } from "../../execution/scope.ts"
 import type { TerminalSize } from "../../execution/spec.ts"
 import type { Result } from "../../lib/result.ts"
 import type { Failure } from "../../protocol/failure.ts"
+import type { ParsedParamsOf, ResultOf } from "../../protocol/methods.ts"
 import type { Screen, ScreenForm } from "../../protocol/screen.ts"
-import type { FromScreens, ToScreens } from "../../protocol/screens-ipc.ts"
-import type { ReadPosition } from "./ports.ts"
+import type { FromScreens, ReadPosition, ToScreens } from "../../protocol/screens-ipc.ts"
+import type { Caller } from "../access/caller.ts"
 
 export type ScreenQuestion = { scrollback: number; form: ScreenForm }
 
@@ -14,6 +16,24 @@ export type ScreenAt = { screen: Screen; position: ReadPosition }
 /** The size of a writer's own terminal, until it leaves; it counts from its first change on. */
 export interface DeclaredSize extends Disposable {
   change(size: TerminalSize): Promise<Result<Record<string, never>, Failure>>
+}
+
+/** What callers may ask of the terminals of executions. */
+export interface ScreenOperations<Feed> {
+  /** What it shows, and the cursor after that. */
+  screen(
+    caller: Caller,
+    params: ParsedParamsOf<"screen">,
+  ): Promise<Result<ResultOf<"screen">, Failure>>
+  /** The same to begin with, and the output that comes after it, with the sizes of the terminal. */
+  openScreen(
+    caller: Caller,
+    executionId: string,
+    scrollback: number,
+    scope: Scope,
+  ): Promise<Result<{ screen: Screen; feed: Feed }, Failure>>
+  /** The terminal is as large as fits on those of all its drivers who have said a size. */
+  declareSize(feed: Feed, size: TerminalSize): DeclaredSize
 }
 
 /** What terminals show. */

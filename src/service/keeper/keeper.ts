@@ -188,12 +188,6 @@ export class Keeper {
     return this.#inputs.repeated(params) ?? this.#notLive(params.executionId, "write to")
   }
 
-  /** Nobody waits: a program that has ended needs no answer. */
-  answerQueries({ executionId, answers }: KeeperParams<"answerQueries">): Result<{}, Failure> {
-    void this.live.find(executionId)?.answer(answers)
-    return ok({})
-  }
-
   /** To the host of an agent's session, in the name of a principal. */
   async order(
     { executionId, order }: Omit<KeeperParams<"order">, "origin">,

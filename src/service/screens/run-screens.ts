@@ -10,7 +10,7 @@ const collectEveryBytes = 8 * 1024 * 1024
  * The process that keeps the screens of terminals: a child of the gateway, which may kill it at any
  * moment. It reads transcripts, writes snapshots beside them, and holds nothing else.
  */
-export async function runScreens([transcripts = ""]: readonly string[]): Promise<number> {
+export function runScreens([transcripts = ""]: readonly string[]): Promise<number> {
   const garbage = new GarbageCollector(collectEveryBytes)
   const table = new ScreenTable(
     transcripts,
@@ -24,5 +24,5 @@ export async function runScreens([transcripts = ""]: readonly string[]): Promise
     process.on("SIGTERM", () => resolve(0))
     if (!process.connected) resolve(0)
   })
-  return await Promise.race([table.run(), gatewayGone])
+  return Promise.race([table.run(), gatewayGone])
 }

@@ -16,7 +16,7 @@ const mostBytes = 64 * 1024 * 1024
 /** Another version of it may mean something else by the same text. */
 const format = "screen 1"
 
-/** A screen as it was at a place in the transcript: reading goes on from there, not from the start. */
+/** A screen as it was at a place in the transcript: reading goes on there, not from the start. */
 const Snapshot = z.object({
   format: z.literal(format),
   position: ReadPosition,

@@ -60,8 +60,8 @@ export function blankStyle({ fg, bg, ext, link }: CellStyle): CellStyle {
 /** Without what a colour of more bits has left behind. */
 function tidied(value: number): number {
   const mode = value & modeMask
-  const color = mode === rgb ? 0x00ff_ffff : mode === 0 ? 0 : 0xff
-  return (value & (~colorMask | modeMask | color)) >>> 0
+  const bits = mode === rgb ? 0x00ff_ffff : mode === 0 ? 0 : 0xff
+  return (value & (~colorMask | modeMask | bits)) >>> 0
 }
 
 export function isSameStyle(one: CellStyle, other: CellStyle): boolean {

@@ -201,7 +201,7 @@ const mouseEncodings = new Map<string, TerminalModes["mouseEncoding"]>([
 
 let knownCharsets: CharsetNames | null = null
 
-/** The emulator keeps character sets as tables without a name: choosing each tells which is which. */
+/** Character sets are tables without a name: choosing each of them tells which is which. */
 function charsetNames(): CharsetNames {
   if (knownCharsets !== null) return knownCharsets
   const { terminal, core } = opened({ cols: 2, rows: 1, scrollback: 0 })

@@ -1,7 +1,7 @@
 import type { TerminalSize } from "../../../execution/spec.ts"
 import { harmless } from "../../../lib/harmless-text.ts"
+import { CellWriter } from "../../../terminal/emulator/cell-writer.ts"
 import type { Emulator } from "../../../terminal/emulator/emulator.ts"
-import { CellWriter } from "../../../terminal/emulator/restore-text.ts"
 
 const synchronized = { begin: "\x1b[?2026h", end: "\x1b[?2026l" }
 const eraseToEnd = "\x1b[0m\x1b[K"

@@ -61,9 +61,12 @@ export class TerminalOutput {
 
   /** Something else was written to it. */
   disturbed(): void {
-    const view = this.#view
-    if (view === null) return
-    void delay(noticeMs, this.#over).then(() => this.#over.aborted || view.repaint())
+    if (this.#view !== null) void this.#repaintLater()
+  }
+
+  async #repaintLater(): Promise<void> {
+    await delay(noticeMs, this.#over)
+    if (!this.#over.aborted) this.#view?.repaint()
   }
 
   /** A program that is left, or was killed, has not put the terminal back itself. */
@@ -82,11 +85,13 @@ export class TerminalOutput {
 
   #resized(size: { cols: number; rows: number }): void {
     this.#size = size
-    if (this.#isOwnSize()) return
-    void delay(settledMs, this.#over).then(() => {
-      const isOver = this.#over.aborted || this.#view !== null || this.#isChanging
-      if (!isOver && !this.#isOwnSize()) this.#change().catch(this.#failed)
-    })
+    if (!this.#isOwnSize()) this.#changeUnlessSettled().catch(this.#failed)
+  }
+
+  async #changeUnlessSettled(): Promise<void> {
+    await delay(settledMs, this.#over)
+    const isDrawn = this.#view !== null || this.#isChanging
+    if (!this.#over.aborted && !isDrawn && !this.#isOwnSize()) await this.#change()
   }
 
   #isOwnSize(): boolean {

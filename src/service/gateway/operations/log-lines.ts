@@ -24,6 +24,9 @@ export async function eachLogLine(
         position = outcome.next
         held = []
         break
+      case "resized":
+        position = outcome.next
+        break
       case "damaged":
         return fail(`Its log is damaged: ${outcome.why}.`)
       case "expired":

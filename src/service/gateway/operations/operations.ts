@@ -27,32 +27,22 @@ import type {
   Viewer,
 } from "../ports.ts"
 import type { OutputMetrics } from "../reports/gateway-metrics.ts"
-import type { ScreenQuestion, Screens } from "../screen-ports.ts"
+import type { Screens } from "../screen-ports.ts"
 import { agentOperations } from "./agents.ts"
-import { encodeCursor } from "./cursor.ts"
 import { Drivers } from "./drivers.ts"
 import { feedStart } from "./feed-start.ts"
 import { freshest } from "./freshest.ts"
 import type { KeeperLink } from "./keeper-link.ts"
 import { listPage } from "./list-page.ts"
 import type { LiveExecutions } from "./live-executions.ts"
-import { noHeld, TranscriptFeed, transcriptExpired } from "./output-feed.ts"
+import type { OperationPorts } from "./operation-ports.ts"
+import { TranscriptFeed, transcriptExpired } from "./output-feed.ts"
 import { originOf, ownedOf } from "./owned.ts"
 import { readChunks, readPage } from "./read-chunks.ts"
 import { ReadScheduler } from "./read-scheduler.ts"
-import { TerminalSizes } from "./terminal-sizes.ts"
+import { screenOperations } from "./screen-operations.ts"
 import { peerOf, trialOperations } from "./trials.ts"
 import { unfinishedWork } from "./unfinished-work.ts"
-
-export type OperationPorts = {
-  link: () => KeeperLink
-  journal: () => JournalReader
-  transcripts: () => TranscriptReader
-  live: LiveExecutions
-  policy: PolicyKind
-  output: OutputMetrics
-  screens: Screens
-}
 
 /**
  * What clients may ask, whatever way they come: the same answers for all of them, and the one place
@@ -61,7 +51,6 @@ export type OperationPorts = {
 export function createOperations(ports: OperationPorts): Operations {
   const { link, journal, transcripts, live, output, screens } = ports
   const drivers = new Drivers(link)
-  const sizes = new TerminalSizes(link)
   const waitingInput = new ByteBudget(waitingInputLimits)
   const reads = new ReadScheduler()
 
@@ -120,29 +109,7 @@ export function createOperations(ports: OperationPorts): Operations {
       return id.ok ? link().call("resize", { executionId: id.value, size }) : id
     },
 
-    async screen(caller, { execution_id, scrollback, form }) {
-      const id = resolve(caller, execution_id, scopeOf.screen)
-      if (!id.ok) return id
-      using _opening = live.opening(id.value)
-      const shown = await screenAt(id.value, { scrollback, form })
-      if (!shown.ok) return shown
-      const { screen, position } = shown.value
-      return ok({ ...screen, next: encodeCursor({ position, held: noHeld }) })
-    },
-
-    async openScreen(caller, executionId, scrollback, scope) {
-      const id = resolve(caller, executionId, scope)
-      if (!id.ok) return id
-      using _opening = live.opening(id.value)
-      const shown = await screenAt(id.value, { scrollback, form: "restore" })
-      if (!shown.ok) return shown
-      const { screen, position, followed } = shown.value
-      const from = encodeCursor({ position, held: noHeld })
-      const start = { position, held: [], forgottenBytes: 0, from }
-      const reader = transcripts()
-      const feed = new TranscriptFeed(followed, start, reader, live, caller, output, "with-sizes")
-      return ok({ screen, feed })
-    },
+    ...screenOperations(ports, { resolve, keeps: (id) => journal().keepsTranscript(id) }),
 
     async remove(caller, executionId) {
       const id = resolve(caller, executionId, scopeOf.remove)
@@ -221,8 +188,6 @@ export function createOperations(ports: OperationPorts): Operations {
 
     openStarted: (started, caller) => openAt(started.id, "start", caller),
 
-    declareSize: (feed, size) => sizes.declare(feed.executionId, size),
-
     drive: (caller, feed, acknowledges) => drivers.drive(caller, feed, acknowledges),
 
     watch(caller, labels, changed) {
@@ -289,17 +254,6 @@ export function createOperations(ports: OperationPorts): Operations {
     if (!opened.ok) return opened
     using feed = opened.value
     return await reads.run(caller, async () => read(feed))
-  }
-
-  async function screenAt(id: ExecutionId, question: ScreenQuestion) {
-    const found = await live.follow(id)
-    if (!found.ok) return found
-    const followed = found.value
-    if (followed === null) return notFound(id)
-    const { record, transcript } = followed
-    if (!journal().keepsTranscript(id)) return fail(transcriptExpired)
-    const shown = await screens.screenOf(record, transcript, question)
-    return shown.ok ? ok({ ...shown.value, followed }) : shown
   }
 
   async function openAt(

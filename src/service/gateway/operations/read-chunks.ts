@@ -59,6 +59,7 @@ export function readPage<Kept>(
       case "ended":
         ended = true
         break
+      case "resized":
       case "state":
         break
     }

@@ -67,6 +67,12 @@ export class KeptScreens implements Screens, Disposable {
     void this.#open(id).finally(() => this.#opening.delete(id))
   }
 
+  /** Those that were started before this gateway. */
+  async followLive(): Promise<void> {
+    const answer = await this.#link().call("live", {})
+    if (answer.ok && !this.#isClosed) for (const record of answer.value.records) this.follow(record)
+  }
+
   async screenOf(
     record: ExecutionRecord,
     facts: TranscriptFacts,

@@ -11,7 +11,6 @@ import { ownDescriptorCount } from "../../os/descriptors.ts"
 import { GarbageCollector } from "../../os/garbage-collector.ts"
 import { acceptedSockets, mostDescriptors } from "../../os/network/accepted-sockets.ts"
 import { residentBytes } from "../../os/proc.ts"
-import { spawnScreens } from "../../os/spawn-screens.ts"
 import { endLeftovers } from "../../os/trees/sweep.ts"
 import { openJournalReader } from "../../storage/journal/journal-reader.ts"
 import { createTranscriptReader } from "../../storage/transcript/read/reader.ts"
@@ -36,11 +35,11 @@ import { enforcementFacts } from "./enforcement-facts.ts"
 import { serveMcp } from "./mcp.ts"
 import type { ExtendMcp } from "./mcp-transports.ts"
 import { readWith } from "./read-with-reserve.ts"
+import { spawnScreens } from "./spawn-screens.ts"
 import { unseenClient } from "./unseen-client.ts"
 
 /** Characters of text sent: each message was a string before. */
 const collectEveryLength = 8 * 1024 * 1024
-
 /** How long a health page or a scrape waits for the keeper. */
 const keeperPatienceMs = 1000
 
@@ -97,8 +96,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const output = new OutputMetrics()
   const requests = new RequestMetrics()
   using lag = new LoopLag()
-  const startScreens = spawnScreens(settings.self, settings.transcriptsPath)
-  using screens = new KeptScreens(startScreens, live, () => open(link), log)
+  using screens = new KeptScreens(spawnScreens(settings), live, () => open(link), log)
   const operations = createOperations({
     screens,
     link: () => open(link),
@@ -226,9 +224,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       refused: (refusal) => trail.refused(unseenClient(refusal)),
       uidOf: clientAccess.uidOf,
       sockets: acceptedSockets,
-      expires(at) {
-        certificateExpiresAt = at
-      },
+      expires: (at) => void (certificateExpiresAt = at),
     },
   )
   if (!listening.ok) {
@@ -244,9 +240,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   }
   const ended = new AbortController()
   const restarting = { link: keeper, transcripts, log, ended: ended.signal, now: () => new Date() }
-  void keeper.call("live", {}).then((live) => {
-    for (const record of valueOf(live)?.records ?? []) screens.follow(record)
-  })
+  void screens.followLive()
   void restartSessions({ ...restarting, journal: () => journal }).catch((err: unknown) => {
     log.error({ err }, "sessions cannot be restarted")
   })

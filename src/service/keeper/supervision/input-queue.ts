@@ -81,8 +81,8 @@ export class InputQueue {
   }
 
   /**
-   * What the terminal answers a query, once: the same query may come again, from a gateway that does
-   * not know whether the one before it has sent the answer. It counts as nobody's input.
+   * What the terminal answers a query, once: the same query may come again, from a gateway that
+   * does not know whether the one before it has sent the answer. It counts as nobody's input.
    */
   async answer({ at, data }: TerminalAnswer): Promise<void> {
     if (this.#waitingAnswerBytes + data.length > mostWaitingAnswerBytes) return

@@ -1,5 +1,5 @@
 import type { HandedChild, HandedExecution } from "../../../execution/handover.ts"
-import type { Position } from "../../../execution/record.ts"
+import type { Position, TranscriptFacts } from "../../../execution/record.ts"
 import type { TerminalSize } from "../../../execution/spec.ts"
 import { AgentChannel, type AgentChannelEvents } from "../agents/agent-channel.ts"
 import type { Child, Clock, TranscriptWriter } from "../ports.ts"
@@ -59,12 +59,15 @@ export class SupervisedChild {
 
   record(
     transcript: TranscriptWriter,
-    settings: RecorderSettings,
+    settings: RecorderSettings & { terminal: TerminalSize | null },
     clock: Clock,
     events: RecorderEvents,
     before?: Recorded,
   ): Recorder {
     this.#transcript = transcript
+    // Whoever brings its screen back begins with a size, too.
+    const first = before === undefined ? settings.terminal : null
+    if (first !== null) transcript.appendResize(first, clock.now())
     const { outputs } = this.child
     const recorder = new Recorder(outputs, transcript, settings, clock, events, before)
     this.#recorder = recorder
@@ -109,4 +112,14 @@ export class SupervisedChild {
     const agentHeld = this.#agentHeld
     return { child, isInputClosed, inputWriters, answeredTo, transcript, agentHeld, ...recorded }
   }
+}
+
+/** What its input was before a handover. */
+export function inputBefore(
+  { isInputClosed: isClosed, inputWriters: writers, answeredTo }: HandedExecution,
+  taken: number,
+  { end }: TranscriptFacts,
+): InputBefore {
+  // A program that knew no answers has left them to the terminals that were attached.
+  return { taken, isClosed, writers, answeredTo: answeredTo ?? end.sequence }
 }

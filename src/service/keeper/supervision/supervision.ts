@@ -15,12 +15,12 @@ import { whyNotStarted } from "../starting/start-failed.ts"
 import { currentRecord } from "./current-record.ts"
 import { leavesNothing, readToTheEnd } from "./draining.ts"
 import { endedRecord } from "./ended-record.ts"
-import type { InputBefore, InputQueue, InputRequest, TerminalAnswer } from "./input-queue.ts"
+import type { InputBefore, InputQueue, InputRequest } from "./input-queue.ts"
 import type { Recorded } from "./recorder.ts"
 import { recorderEvents } from "./recorder-events.ts"
 import { RunningClocks } from "./running-clocks.ts"
 import { type Steered, Steering } from "./steering.ts"
-import { SupervisedChild } from "./supervised-child.ts"
+import { inputBefore, SupervisedChild } from "./supervised-child.ts"
 import type { SupervisionPorts, SupervisionSettings } from "./supervision-ports.ts"
 import { agentTakesTurns, noInput, noTerminal, wrongState } from "./wrong-state.ts"
 
@@ -94,11 +94,7 @@ export class Supervision implements Steered {
     const exit = state.kind === "draining" ? state.exit : null
     const { terminal } = spec
     const child = this.#ports.spawner.adopt(this.#record.id, handed.child, { terminal, exit })
-    const { isInputClosed: isClosed, inputWriters: writers } = handed
-    // A program that knew no answers has left them to the terminals that were attached.
-    const answeredTo = handed.answeredTo ?? this.#record.transcript.end.sequence
-    const before = { taken, isClosed, writers, answeredTo }
-    this.#setChild(child, before)
+    this.#setChild(child, inputBefore(handed, taken, this.#record.transcript))
   }
 
   /** Goes on with what it has adopted: from here on only this program can. */
@@ -170,13 +166,6 @@ export class Supervision implements Steered {
     return fail(withDetails(taken.failure, { state: this.#record.state.kind }))
   }
 
-  /** To queries of the program; without effect where they were answered, or nobody reads. */
-  async answer(answers: readonly TerminalAnswer[]): Promise<void> {
-    const { input } = this
-    if (this.#record.spec.terminal === null || input === null) return
-    await Promise.all(answers.map((answer) => input.answer(answer)))
-  }
-
   resize(size: TerminalSize): Result<Record<string, never>, Failure> {
     const { spec, state } = this.#record
     if (this.#child === null) return wrongState(state, "resized")
@@ -232,10 +221,6 @@ export class Supervision implements Steered {
     const { spec } = this.#record
     const settings = { ...spec, ...this.#settings, redaction: this.#ports.redaction }
     const { clock } = this.#ports
-    // Whoever brings its screen back begins with a size, too.
-    if (before === undefined && spec.terminal !== null) {
-      transcript.appendResize(spec.terminal, clock.now())
-    }
     const events = recorderEvents(this, this.#clocks, this.#ports, supervised, (blocked) => {
       this.#record = { ...this.#record, blocked }
     })

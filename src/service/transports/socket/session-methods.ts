@@ -134,7 +134,6 @@ async function attach(
   session: SessionScope,
   params: ParsedParamsOf<"attach">,
 ): Promise<Result<Reply, Failure>> {
-  const { operations, caller } = session
   const scope = params.role === "driver" ? "control" : "read" // a child may wait for its drivers
   const opened = await openFor(session, params, scope)
   if (!opened.ok) return opened

@@ -1,5 +1,4 @@
 import type { Position, StreamName, TranscriptFacts } from "../../../../execution/record.ts"
-import type { TerminalSize } from "../../../../execution/spec.ts"
 import { countLineEnds, lineEnd } from "../../../../lib/vector/line-ends.ts"
 import type { Piece, ReadOutcome, ReadPosition } from "../../../gateway/ports.ts"
 import { isSoundRecord } from "../chain.ts"
@@ -13,6 +12,7 @@ import {
   segmentHeaderBytes,
 } from "../format.ts"
 import type { TranscriptFiles } from "../segment-files.ts"
+import { afterMark, type Mark, nothing, type Step, shorterLength } from "./piece-mark.ts"
 import { SegmentWindow } from "./segment-window.ts"
 
 const maxPieceBytes = 64 * 1024
@@ -22,19 +22,11 @@ const goodPieceBytes = maxPieceBytes / 2
 
 /** Why a piece ends where it does. What was gathered before a fault is handed out first. */
 type Stop =
-  | { kind: "resized"; next: ReadPosition; size: TerminalSize }
+  | Extract<ReadOutcome, { kind: "resized" }>
   | { kind: "run-ends" } // the other stream comes next, or nothing that is announced
   | { kind: "goes-on" }
   | { kind: "missing" }
   | { kind: "damaged"; why: string }
-
-/** Where a record that was gathered begins, and how much of the run came before it. */
-type Step = { segment: number; offset: number; inside: number; length: number; runLength: number }
-
-/** A record as it was before it was gathered; the lines are those up to its last line end. */
-type Mark = Step & { sequence: number; linesAfter: number }
-
-const nothing = { segment: 0, offset: 0, inside: 0, length: 0 }
 
 const runEnds: Stop = { kind: "run-ends" }
 const goesOn: Stop = { kind: "goes-on" }
@@ -94,9 +86,7 @@ export class PieceReader {
     this.#isMarked = false
     this.#window.clear()
     const stop = this.#gather(files, facts.end)
-    if (this.#stream !== null) {
-      return this.#piece(this.#stream, sequence, stop !== runEnds)
-    }
+    if (this.#stream !== null) return this.#piece(this.#stream, sequence, stop !== runEnds)
     if (stop.kind === "missing" || stop.kind === "damaged" || stop.kind === "resized") return stop
     return this.#seesSizes ? { kind: "at-end" } : damaged("no output is here")
   }
@@ -302,24 +292,6 @@ export class PieceReader {
     if (step === undefined) throw new Error(`nothing was gathered at ${sequence}`)
     const linesAfter = this.#linesBefore + countLineEnds(bytes)
     return afterMark({ ...step, sequence: sequence + step.runLength, linesAfter }, bytes.length)
-  }
-}
-
-/** Up to a line end in its second half, if there is one. */
-function shorterLength(bytes: Uint8Array, mostBytes: number): number {
-  const afterLine = bytes.lastIndexOf(lineEnd, mostBytes - 1) + 1
-  return afterLine > mostBytes / 2 ? afterLine : mostBytes
-}
-
-function afterMark(mark: Mark, runLength: number): ReadPosition {
-  const taken = runLength - mark.runLength
-  const isWhole = mark.inside + taken === mark.length
-  return {
-    segment: mark.segment,
-    offset: isWhole ? mark.offset + recordOverheadBytes + mark.length : mark.offset,
-    sequence: mark.sequence + taken,
-    lines: mark.linesAfter,
-    inside: isWhole ? 0 : mark.inside + taken,
   }
 }
 

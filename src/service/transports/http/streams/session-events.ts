@@ -66,6 +66,7 @@ export class SessionEvents implements Pieces {
         this.#ready.push(eventPiece({ event: "gap", id: event.next, data }))
         return
       }
+      case "resized":
       case "state":
         return
       case "ended": {

@@ -1,13 +1,17 @@
-import { isErrno } from "../../lib/errno.ts"
-import { FromScreens } from "../../protocol/screens-ipc.ts"
-import type { StartScreensProcess } from "../gateway/screen-ports.ts"
-import { thisProgram } from "./own-program.ts"
-import { residentBytes } from "./proc.ts"
+import { isErrno } from "../../../lib/errno.ts"
+import type { GatewaySettings } from "../../../protocol/ipc.ts"
+import { FromScreens } from "../../../protocol/screens-ipc.ts"
+import { thisProgram } from "../../os/own-program.ts"
+import { residentBytes } from "../../os/proc.ts"
+import type { StartScreensProcess } from "../screen-ports.ts"
 
 /** Starts this program again as the process that keeps screens. */
-export function spawnScreens(self: readonly string[], transcripts: string): StartScreensProcess {
+export function spawnScreens(
+  settings: Pick<GatewaySettings, "self" | "transcriptsPath">,
+): StartScreensProcess {
+  const { self, transcriptsPath } = settings
   return (received) => {
-    const child = Bun.spawn([...thisProgram(self), "__screens", transcripts], {
+    const child = Bun.spawn([...thisProgram(self), "__screens", transcriptsPath], {
       stdin: "ignore",
       stdout: "ignore",
       stderr: "ignore",

@@ -1,0 +1,17 @@
+import type { PolicyKind } from "../../../protocol/notifications.ts"
+import type { JournalReader, TranscriptReader } from "../ports.ts"
+import type { OutputMetrics } from "../reports/gateway-metrics.ts"
+import type { Screens } from "../screen-ports.ts"
+import type { KeeperLink } from "./keeper-link.ts"
+import type { LiveExecutions } from "./live-executions.ts"
+
+/** What the operations work with. */
+export type OperationPorts = {
+  link: () => KeeperLink
+  journal: () => JournalReader
+  transcripts: () => TranscriptReader
+  live: LiveExecutions
+  policy: PolicyKind
+  output: OutputMetrics
+  screens: Screens
+}
