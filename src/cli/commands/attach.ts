@@ -10,6 +10,7 @@ import { UsageFailure } from "../failure.ts"
 import { detachKeysOption, detachSequence } from "../terminal/detach-keys.ts"
 import { follow } from "../terminal/follow.ts"
 import type { EndingSignal } from "../terminal/interrupts.ts"
+import { linesForGrowth } from "../terminal/screen/terminal-output.ts"
 import { whoAnswers } from "../terminal/who-answers.ts"
 import { countOption } from "../time.ts"
 
@@ -81,7 +82,9 @@ export async function attach(
   const view = await client.call("status", { execution_id: id })
   // Who only observes, or comes after the end, has nothing to say.
   const maySteer = view.state !== "ended" && !observe
-  const scrollback = Math.min(options.scrollback ?? 0, mostScrollbackLines)
+  const linesAbove = Math.min(options.scrollback ?? 0, mostScrollbackLines)
+  // A screen that becomes higher shows lines that were above it.
+  const scrollback = Math.max(linesAbove, linesForGrowth)
   const size = () => (maySteer ? context.terminalSize() : null)
   const showsScreen = view.terminal !== null && context.stdout.isTty && from === undefined
   const execution = await client.attach(view.execution_id, {
@@ -95,6 +98,7 @@ export async function attach(
     input: inputFor(context, terminal === "steered", interactive && maySteer),
     terminal,
     queries: await whoAnswers(client),
+    linesAbove,
     detachKeys,
     mayCancel: false,
     onBrokenPipe: "detach",

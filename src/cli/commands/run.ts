@@ -68,6 +68,7 @@ export async function runAsked(
     input: asked.input,
     terminal: values.terminal === true ? "steered" : "none",
     queries: await whoAnswers(reached.client),
+    linesAbove: 0,
     detachKeys,
     mayCancel: true,
     onBrokenPipe: "cancel",

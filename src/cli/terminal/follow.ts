@@ -23,6 +23,8 @@ export type FollowOptions = {
   terminal: "none" | "watched" | "steered"
   /** What asks the terminal something is not shown to this one: the service answers it. */
   queries: "kept" | "removed"
+  /** Of a terminal's scrollback, to be printed above its screen. */
+  linesAbove: number
   /** What leaves a terminal when it is typed; null where nothing does. */
   detachKeys: Uint8Array | null
   /** Whether Ctrl-C cancels it, or only leaves it. */
@@ -102,7 +104,7 @@ class Follower {
     this.#terminal =
       options.terminal === "none" || !context.stdout.isTty
         ? null
-        : new TerminalOutput(context, execution, options.queries, this.#over.signal, failed)
+        : new TerminalOutput(context, execution, options, this.#over.signal, failed)
   }
 
   async run(): Promise<End> {

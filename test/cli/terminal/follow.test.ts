@@ -8,6 +8,7 @@ import { FakeExecution, output } from "../fake-execution.ts"
 const piped: FollowOptions = {
   input: "none",
   terminal: "none",
+  linesAbove: 0,
   detachKeys: Buffer.from("\x1d\x1d"),
   queries: "removed" as const,
   mayCancel: true,

@@ -1,4 +1,5 @@
 import { Emulator } from "../../../src/terminal/emulator/emulator.ts"
+import { cellsOf } from "../../support/tmux.ts"
 import { until } from "../../support/until.ts"
 
 /** A program on a real pseudo-terminal. */
@@ -58,6 +59,10 @@ export class Terminal implements AsyncDisposable {
   /** The lines that somebody sees now, without the empty ones at the end. */
   get looks(): string {
     return this.#emulator.text(0, "plain").join("\n").trimEnd()
+  }
+
+  get cells(): string[] {
+    return cellsOf(this.#emulator)
   }
 
   async untilLooks(pattern: RegExp): Promise<RegExpExecArray> {

@@ -21,6 +21,7 @@ const leave = [
  */
 export class ScreenView {
   readonly #context: Pick<Context, "stdout" | "terminalSize">
+  readonly #linesAbove: number
   readonly #failed: (error: unknown) => void
   readonly #painter: Painter
   #emulator: Emulator | null = null
@@ -29,8 +30,13 @@ export class ScreenView {
   #painting: Promise<void> = Promise.resolve()
   #rings = false
 
-  constructor(context: Pick<Context, "stdout" | "terminalSize">, failed: (error: unknown) => void) {
+  constructor(
+    context: Pick<Context, "stdout" | "terminalSize">,
+    linesAbove: number,
+    failed: (error: unknown) => void,
+  ) {
     this.#context = context
+    this.#linesAbove = linesAbove
     this.#failed = failed
     this.#painter = new Painter(this.#ownSize())
   }
@@ -44,7 +50,7 @@ export class ScreenView {
         this.#emulator = new Emulator({ cols, rows }, { bell })
         this.#emulator.restore(data, title)
         this.#rings = false
-        if (!this.#isEntered) await this.#write(linesAbove(this.#emulator))
+        if (!this.#isEntered) await this.#write(linesAbove(this.#emulator, this.#linesAbove))
         return this.#paintNow()
       }
       case "output":
@@ -109,9 +115,9 @@ export class ScreenView {
 }
 
 /** They stay on the terminal here, above what comes back when the screen is left. */
-function linesAbove(emulator: Emulator): string {
-  if (emulator.isAlternate || emulator.scrollbackLines === 0) return ""
-  const lines = emulator.text(emulator.scrollbackLines, "styled").slice(0, -emulator.size.rows)
+function linesAbove(emulator: Emulator, count: number): string {
+  if (emulator.isAlternate || count === 0) return ""
+  const lines = emulator.text(count, "styled").slice(0, -emulator.size.rows)
   return lines.map((line) => `${line}\r\n`).join("")
 }
 

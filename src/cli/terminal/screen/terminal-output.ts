@@ -10,6 +10,8 @@ export type TerminalEvent = Extract<ExecutionEvent, { kind: "screen" | "output" 
 
 /** A size that this terminal had a moment ago is still on its way. */
 const settledMs = 300
+/** A screen that becomes higher shows lines that were above it. */
+export const linesForGrowth = 300
 /** What is said in the middle of a screen stands there for so long. */
 const noticeMs = 4000
 
@@ -23,6 +25,7 @@ export class TerminalOutput {
   readonly #failed: (error: unknown) => void
   readonly #modes = new TerminalModes()
   readonly #filter: QueryFilter | null
+  readonly #linesAbove: number
   readonly #over: AbortSignal
   #view: ScreenView | null = null
   /** Drawn from the next screen on: what comes before it is on that. */
@@ -32,13 +35,14 @@ export class TerminalOutput {
   constructor(
     context: Pick<Context, "stdout" | "terminalSize">,
     execution: Pick<RemoteExecution, "showScreen">,
-    queries: "kept" | "removed",
+    { queries, linesAbove }: { queries: "kept" | "removed"; linesAbove: number },
     over: AbortSignal,
     failed: (error: unknown) => void,
   ) {
     this.#context = context
     this.#execution = execution
     this.#filter = queries === "removed" ? new QueryFilter() : null
+    this.#linesAbove = linesAbove
     this.#over = over
     this.#failed = failed
   }
@@ -105,11 +109,11 @@ export class TerminalOutput {
     this.#isChanging = true
     await this.#context.stdout.writeBytes(Buffer.from(this.#modes.undo()))
     const size = () => this.#context.terminalSize()
-    this.#execution.showScreen({ scrollback: 0, size })
+    this.#execution.showScreen({ scrollback: linesForGrowth, size })
   }
 
   async #newView(): Promise<ScreenView> {
     const { ScreenView: View } = await import("./screen-view.ts")
-    return new View(this.#context, this.#failed)
+    return new View(this.#context, this.#linesAbove, this.#failed)
   }
 }
