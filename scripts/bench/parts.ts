@@ -7,6 +7,7 @@ import { measureMcpStart } from "./mcp-start.ts"
 import { measureMemory } from "./memory.ts"
 import { measureNeighbours } from "./neighbours.ts"
 import { measureScaling } from "./scaling.ts"
+import { measureScreens } from "./screens.ts"
 import { measureSessions } from "./sessions.ts"
 import { measureThroughput } from "./throughput.ts"
 
@@ -18,6 +19,7 @@ const parts = {
   sessions: measureSessions,
   scaling: measureScaling,
   attach: measureAttach,
+  screens: measureScreens,
   neighbours: measureNeighbours,
   "mcp-start": measureMcpStart,
   agents: measureAgents,

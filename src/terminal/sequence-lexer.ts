@@ -64,7 +64,7 @@ export class SequenceLexer {
         at = this.#passBy(bytes, at + (bytes[at] === c1Lead ? 2 : 1), sink, at)
         if (this.#passing !== null) return
       } else {
-        sink("sequence", bytes, at, end)
+        sink(end - at > mostHeldBytes ? "long" : "sequence", bytes, at, end)
         at = end
       }
       textFrom = at

@@ -53,7 +53,10 @@ export class Tmux implements Disposable {
   }
 
   cursor(): string {
-    return this.#run("display-message", "-p", "#{cursor_x},#{cursor_y},#{cursor_flag}").trim()
+    const place = this.#run("display-message", "-p", "#{cursor_x},#{cursor_y},#{cursor_flag}")
+    const [x = "", y = "", flag = ""] = place.trim().split(",")
+    // Behind the last column, the next character begins a line.
+    return `${Math.min(Number(x), this.#size.cols - 1)},${y},${flag}`
   }
 
   [Symbol.dispose](): void {

@@ -30,7 +30,7 @@ export const terminalOutput: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
       { weight: 8, arbitrary: word },
-      { weight: 4, arbitrary: csi(one, "@ABCDEFGHIJKLMPSTXZ`abdefghlrsu") },
+      { weight: 4, arbitrary: csi(one, "@ABCDEFGHIJKLMPSTXZ`adefghlrsu") },
       { weight: 3, arbitrary: csi(two, "Hfr") },
       { weight: 4, arbitrary: style.map((given) => `\x1b[${given}m`) },
       {

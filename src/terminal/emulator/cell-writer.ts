@@ -9,6 +9,9 @@ import {
 } from "./cell-style.ts"
 import { newCell, type Xterm, type XtermCell, type XtermLine } from "./xterm-core.ts"
 
+/** Without a character before it, it would change the cell before. */
+const combines = /^[\p{M}\u200d]/u
+
 /** Writes cells one after the other, and says only what changes between them. */
 export class CellWriter {
   readonly #xterm: Xterm
@@ -65,7 +68,7 @@ export class CellWriter {
         const isHalf =
           width === 0 ||
           (width === 2 && (x + 2 > to || line.loadCell(x + 1, this.#cell).getWidth() !== 0))
-        this.#text += isHalf ? " " : chars
+        this.#text += isHalf || combines.test(chars) ? " " : chars
         x += isHalf ? 1 : width
       } else {
         const style = blankStyle(shownStyle(this.#cell))
