@@ -35,7 +35,7 @@ export async function measureScreens(executable: string): Promise<Measured> {
 
 async function measureBehind(service: MeasuredService, name: string, bytes: number) {
   await using client = connect({ url: service.url })
-  const script = `${flood(bytes)}; printf finished; exec sleep 1000`
+  const script = `${flood(bytes)}; printf '\\030\\033[0m\\nfinished'; exec sleep 1000`
   const cpuBefore = service.cpuSeconds()
   const { execution_id: id } = await client.call("execute", {
     argv: ["sh", "-c", script],
@@ -101,7 +101,11 @@ async function measureMany(executable: string): Promise<Figure[]> {
   const ids: string[] = []
   for (let count = 0; count < terminals; count += 1) {
     const { execution_id: id } = await client.call("execute", {
-      argv: ["sh", "-c", `${flood(2 * mebibyte)}; printf finished; exec sleep 1000`],
+      argv: [
+        "sh",
+        "-c",
+        `${flood(2 * mebibyte)}; printf '\\030\\033[0m\\nfinished'; exec sleep 1000`,
+      ],
       terminal: { cols: 80, rows: 24 },
     })
     await client.call("detach", { execution_id: id })
@@ -146,7 +150,7 @@ async function tmuxAttachMs(bytes: number): Promise<Figure> {
   const tmux = (...args: string[]) =>
     Bun.spawnSync(["tmux", "-S", socket, "-f", "/dev/null", ...args])
   try {
-    const script = `${flood(bytes)}; printf finished; exec sleep 1000`
+    const script = `${flood(bytes)}; printf '\\030\\033[0m\\nfinished'; exec sleep 1000`
     tmux("new-session", "-d", "-x", "80", "-y", "24", "sh", "-c", script)
     const startedMs = performance.now()
     while (!tmux("capture-pane", "-p").stdout.toString().includes("finished")) await Bun.sleep(50)

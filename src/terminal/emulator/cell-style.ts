@@ -75,6 +75,10 @@ export function isErasable(blank: CellStyle): boolean {
   return blank.fg === 0 && (blank.bg & overline) === 0 && blank.ext === 0 && blank.link === 0
 }
 
+export function hasBackground({ bg }: CellStyle): boolean {
+  return (bg & colorMask) !== 0
+}
+
 /** Sets everything but the hyperlink, whatever was set before. */
 export function styleSequence({ fg, bg, ext }: CellStyle): string {
   const parameters = ["0"]

@@ -16,11 +16,13 @@ const combines = /^[\p{M}\u200d]/u
 export class CellWriter {
   readonly #xterm: Xterm
   readonly #cell: XtermCell
+  readonly #links: "kept" | "left-out"
   #style: CellStyle = plainStyle
   #text = ""
 
-  constructor(xterm: Xterm) {
+  constructor(xterm: Xterm, links: "kept" | "left-out" = "kept") {
     this.#xterm = xterm
+    this.#links = links
     this.#cell = newCell(xterm)
   }
 
@@ -38,7 +40,8 @@ export class CellWriter {
     if (isSameStyle(style, this.#style)) return
     const before = this.#style
     this.#style = style
-    if (style.link !== before.link) this.#text += this.#link(style.link)
+    const linksOther = this.#links === "kept" && style.link !== before.link
+    if (linksOther) this.#text += this.#link(style.link)
     const looksOther = style.fg !== before.fg || style.bg !== before.bg || style.ext !== before.ext
     if (looksOther) this.#text += styleSequence(style)
   }

@@ -1,6 +1,7 @@
 import {
   blankStyle,
   type CellStyle,
+  hasBackground,
   isErasable,
   isSameStyle,
   penStyle,
@@ -33,7 +34,7 @@ export function restoreText(xterm: Xterm, scrollbackLines: number, charsets: Cha
 /** Lines as text with colours only, for a terminal that prints them. */
 export function styledLines(xterm: Xterm, from: number, to: number): string[] {
   const { lines } = xterm.core.buffer
-  const writer = new CellWriter(xterm)
+  const writer = new CellWriter(xterm, "left-out")
   const texts: string[] = []
   for (let at = from; at < to; at += 1) {
     const line = lines.get(at)
@@ -62,7 +63,7 @@ class Restoration {
     this.#normalLines(buffers.normal, scrollbackLines)
     this.#ofBuffer(buffers.normal)
     if (buffer === buffers.alt) {
-      this.#add("\x1b[?1049h") // saves the cursor that was put there, too
+      this.#add("\x1b[?1047h")
       this.#alternateLines(buffers.alt)
       this.#ofBuffer(buffers.alt)
     }
@@ -225,7 +226,8 @@ function lengthBeforeNext(line: XtermLine, next: XtermLine | undefined, xterm: X
   const cell = newCell(xterm)
   const first = next.loadCell(0, cell)
   const [chars, width, style] = [first.getChars(), first.getWidth(), styleOf(first)]
-  if (chars === "") return null
+  // A line that begins in a colour would be filled with it.
+  if (chars === "" || hasBackground(style)) return null
   if (isFilled(line.loadCell(cols - 1, cell))) return cols
   // A wide character that did not fit has left a cell empty.
   if (width !== 2 || !isSameStyle(styleOf(cell), style)) return null
