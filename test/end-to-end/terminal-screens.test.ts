@@ -142,6 +142,37 @@ describe("a terminal that is attached", () => {
   })
 })
 
+describe("the process that keeps screens", () => {
+  async function screensPids(): Promise<number[]> {
+    const { stdout } = await line.runOther(["pgrep", "-P", `${line.gatewayPid}`, "-f", "__screens"])
+    return stdout.trim().split("\n").filter(Boolean).map(Number)
+  }
+
+  test("is replaced when it dies, and the screen and the answers are right", async () => {
+    const id = await line.stdout("run", "-d", "-t", "--", "python3", asking, "10", "2")
+    await untilLogged(id, /round 0: 10 10 10/)
+    const [before = 0, ...others] = await screensPids()
+    expect(others).toEqual([])
+
+    process.kill(before, "SIGKILL")
+    await line.stdout("send", "-n", id, "g")
+    await untilLogged(id, /round 1: 10 10 10/)
+
+    const { stdout } = await line.run(["logs", "--screen", id])
+    expect(stdout).toMatch(/round 0: 10 10 10\n.*round 1: 10 10 10\n$/s)
+    expect(await screensPids()).not.toContain(before)
+  })
+
+  test("outlives what would cost an emulator gigabytes", async () => {
+    const counts = "@ L M P S T X Z I b".split(" ").map((final) => `a\\033[2147483647${final}`)
+    const script = `printf '${counts.join("")}\\033[H\\033[2Jafter'; exec sleep 1000`
+    const id = await line.stdout("run", "-d", "-t", "--shell", script)
+    await untilLogged(id, /after/)
+
+    expect((await line.run(["logs", "--screen", id])).stdout).toBe("after\n")
+  })
+})
+
 describe("the size of a terminal", () => {
   const script = "stty -echo; while read _; do stty size; done"
 

@@ -1,11 +1,16 @@
 import { describe, expect, setDefaultTimeout } from "bun:test"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Client } from "../../src/client/connect.ts"
 import type { TerminalSize } from "../../src/execution/spec.ts"
 import { Emulator } from "../../src/terminal/emulator/emulator.ts"
 import { Terminal } from "../cli/terminal/terminal.ts"
+import { agentEnvironment } from "../support/agent-stage.ts"
+import { claudeCodeFolder } from "../support/claude-code.ts"
 import { libraryClient } from "../support/followed-output.ts"
+import { MessagesApi } from "../support/messages-api.ts"
 import { executable, Service } from "../support/service.ts"
+import { temporaryFolder } from "../support/temporary-folder.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { cellsOf, noTmux, Tmux } from "../support/tmux.ts"
 import { until } from "../support/until.ts"
@@ -17,6 +22,7 @@ const second: TerminalSize = { cols: 100, rows: 30 }
 
 type Program = {
   argv: string[]
+  env?: (folder: string, apiUrl: string) => Record<string, string>
   /** What it shows before keys are typed, after them, and after the size has changed. */
   shows: RegExp
   keys: string
@@ -39,6 +45,13 @@ const programs: Record<string, Program> = {
   },
   less: { argv: ["less", services], shows: /echo/, keys: "/udp\rjj", showsThen: /udp/ },
   top: { argv: ["top", "-d", "0.2"], shows: /PID/, keys: "z", showsThen: /PID/ },
+  "Claude Code": {
+    argv: [join(claudeCodeFolder, "claude")],
+    env: claudeEnvironment,
+    shows: /Claude Code/,
+    keys: "say hello\r",
+    showsThen: /Hello\./,
+  },
   python: {
     argv: ["python3", "-i", "-c", "import sys; sys.ps1 = 'ready> '"],
     shows: /ready>/,
@@ -49,14 +62,18 @@ const programs: Record<string, Program> = {
 
 describe("the screen that comes back", () => {
   for (const [name, program] of Object.entries(programs)) {
-    const missing = Bun.which(program.argv[0] ?? "") === null ? `needs ${program.argv[0]}` : null
+    const isThere = Bun.which(program.argv[0] ?? "") !== null
+    const missing = isThere ? null : `needs ${program.argv[0]}`
     testUnless(noTmux ?? missing, `is that of tmux: ${name}`, async () => {
+      await using api = new MessagesApi(() => ({ say: "Hello." }))
+      using folder = temporaryFolder()
       await using service = await Service.start()
       await using client = libraryClient(await service.url())
       const { execution_id: id } = await client.call("execute", {
         argv: program.argv,
         terminal: first,
-        env: { TERM: "xterm-256color", LC_ALL: "C.UTF-8" },
+        cwd: folder.path,
+        env: { TERM: "xterm-256color", LC_ALL: "C.UTF-8", ...program.env?.(folder.path, api.url) },
       })
       await client.call("detach", { execution_id: id })
       await untilShown(client, id, program.shows)
@@ -87,6 +104,19 @@ describe("the screen that comes back", () => {
     })
   }
 })
+
+/** Of somebody who has never started it, with a stand-in for the model. */
+function claudeEnvironment(folder: string, apiUrl: string): Record<string, string> {
+  for (const name of ["home", "tmp"]) mkdirSync(join(folder, name))
+  const answered = {
+    hasCompletedOnboarding: true,
+    theme: "dark",
+    customApiKeyResponses: { approved: ["none"], rejected: [] },
+    projects: { [folder]: { hasTrustDialogAccepted: true } },
+  }
+  writeFileSync(join(folder, "home/.claude.json"), JSON.stringify(answered))
+  return agentEnvironment(folder, apiUrl)
+}
 
 function sameCells(one: string[], other: string[]): boolean {
   return JSON.stringify(one) === JSON.stringify(other)

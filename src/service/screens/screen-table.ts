@@ -9,6 +9,11 @@ import { KeptScreen } from "./kept-screen.ts"
 /** Terminals in memory; of more, those that show nothing new wait as snapshots. */
 const mostAwake = 32
 
+/** What the emulator leaves behind for each byte that it is shown. */
+const garbagePerByte = 4
+const worthClearingBytes = 1024 * 1024
+const flood = 1024 * 1024 * 1024
+
 type Asked = Extract<ToScreens, { kind: "ask" }>
 
 type Entry = {
@@ -26,6 +31,7 @@ export class ScreenTable {
   readonly #tell: (message: FromScreens) => void
   readonly #reportGarbage: (bytes: number) => void
   readonly #entries = new Map<ExecutionId, Entry>()
+  #sinceRestBytes = 0
   readonly #news = new AutoResetEvent()
 
   constructor(
@@ -77,6 +83,9 @@ export class ScreenTable {
       if (this.#workOnce()) {
         await setImmediate()
       } else {
+        // While nothing is to be done, what is left of a flood can be cleared away.
+        if (this.#sinceRestBytes > worthClearingBytes) this.#reportGarbage(flood)
+        this.#sinceRestBytes = 0
         this.#tell({ kind: "rests" })
         await this.#news.wait()
       }
@@ -116,7 +125,8 @@ export class ScreenTable {
     this.#entries.set(id, entry)
     switch (step.kind) {
       case "shown":
-        this.#reportGarbage(step.bytes)
+        this.#reportGarbage(step.bytes * garbagePerByte)
+        this.#sinceRestBytes += step.bytes
         if (step.answers.length > 0) this.#answer(id, step.answers)
         return
       case "up-to-date":
