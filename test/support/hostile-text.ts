@@ -22,6 +22,18 @@ const ownSequences = [
   `${escape}\\[\\?2026h${escape}\\[\\?25l(?:${escape}\\[\\d+A)?\r${escape}\\[J`,
   `${escape}\\[\\?7h(?:${escape}\\[\\d+A)?\r` +
     `(?:${escape}\\[\\d+C)?${escape}\\[\\?25h${escape}\\[\\?2026l`,
+  // A terminal that is drawn: its beginning, a picture, modes by their numbers, and its end.
+  `${escape}\\[\\?1049h${escape}\\[22;0t${escape}\\[H`,
+  `${escape}\\[\\?2026h${escape}\\[\\?25l(?:${escape}\\[0m${escape}\\[2J${escape}\\[\\?7l)?`,
+  `${escape}\\[\\d+;1H`,
+  `${escape}\\[0m${escape}\\[K(?:${escape}\\[\\d+G)?`,
+  `${escape}\\[\\?(?:1|9|1000|1002|1003|1004|1006|2004)[hl]`,
+  `${escape}[=>]`,
+  `${escape}\\[[0-6] q`,
+  `${escape}\\]2;[^\\p{Cc}]*${escape}\\\\`,
+  `${escape}\\[\\d+;\\d+H(?=${escape}\\[\\?(?:25h|2026l))`,
+  `${escape}\\[\\?2026l`,
+  `${escape}\\[\\?7h${escape}\\[23;0t${escape}\\[\\?1049l${escape}\\[\\?25h`,
   `(?<!${escape}\\[\\?25l)${escape}\\[\\?7l`,
   `${escape}\\[\\?2004h`,
   `${escape}\\[(?:0|1|2|22|3[12346]|39|90)m`,
@@ -35,7 +47,7 @@ const ownSequences = [
   `${escape}\\[J`,
   `${escape}\\[\\?25h`,
   `${escape}\\[\\?(?:1000|1002|1003|1006|2004)l`,
-].map((sequence) => new RegExp(sequence, "g"))
+].map((sequence) => new RegExp(sequence, "gu"))
 
 /** Whether a hostile text was shown, whole or by its beginning, as short ids are. */
 export function showsHostile(screen: string): boolean {

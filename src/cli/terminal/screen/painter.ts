@@ -1,5 +1,5 @@
 import type { TerminalSize } from "../../../execution/spec.ts"
-import { harmless } from "../../../lib/harmless-text.ts"
+import { onOneLine } from "../../../lib/harmless-text.ts"
 import { CellWriter } from "../../../terminal/emulator/cell-writer.ts"
 import type { Emulator } from "../../../terminal/emulator/emulator.ts"
 
@@ -55,7 +55,7 @@ export class Painter {
   #changedTitle(title: string): string {
     if (title === this.#title) return ""
     this.#title = title
-    return `\x1b]2;${harmless(title)}\x1b\\`
+    return `\x1b]2;${onOneLine(title)}\x1b\\`
   }
 
   #changedModes(emulator: Emulator): string {

@@ -21,7 +21,7 @@ const leave = [
  */
 export class ScreenView {
   readonly #context: Pick<Context, "stdout" | "terminalSize">
-  readonly #linesAbove: number
+  readonly #scrollback: number
   readonly #failed: (error: unknown) => void
   readonly #painter: Painter
   #emulator: Emulator | null = null
@@ -32,11 +32,11 @@ export class ScreenView {
 
   constructor(
     context: Pick<Context, "stdout" | "terminalSize">,
-    linesAbove: number,
+    scrollback: number,
     failed: (error: unknown) => void,
   ) {
     this.#context = context
-    this.#linesAbove = linesAbove
+    this.#scrollback = scrollback
     this.#failed = failed
     this.#painter = new Painter(this.#ownSize())
   }
@@ -50,7 +50,7 @@ export class ScreenView {
         this.#emulator = new Emulator({ cols, rows }, { bell })
         this.#emulator.restore(data, title)
         this.#rings = false
-        if (!this.#isEntered) await this.#write(linesAbove(this.#emulator, this.#linesAbove))
+        if (!this.#isEntered) await this.#write(linesAbove(this.#emulator, this.#scrollback))
         return this.#paintNow()
       }
       case "output":

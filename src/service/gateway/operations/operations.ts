@@ -7,7 +7,6 @@ import { ByteBudget } from "../../../lib/byte-budget.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { viewOf } from "../../../protocol/execution-view.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
-import type { PolicyKind } from "../../../protocol/notifications.ts"
 import { tooMuchInputWaits, waitingInputLimits } from "../../../protocol/session-limits.ts"
 import type { Caller } from "../../access/caller.ts"
 import {
@@ -18,23 +17,12 @@ import {
   permitSteering,
   scopeOf,
 } from "../../access/permission.ts"
-import type {
-  Answer,
-  JournalReader,
-  Operations,
-  OutputFeed,
-  TranscriptReader,
-  Viewer,
-} from "../ports.ts"
-import type { OutputMetrics } from "../reports/gateway-metrics.ts"
-import type { Screens } from "../screen-ports.ts"
+import type { Answer, Operations, OutputFeed, Viewer } from "../ports.ts"
 import { agentOperations } from "./agents.ts"
 import { Drivers } from "./drivers.ts"
 import { feedStart } from "./feed-start.ts"
 import { freshest } from "./freshest.ts"
-import type { KeeperLink } from "./keeper-link.ts"
 import { listPage } from "./list-page.ts"
-import type { LiveExecutions } from "./live-executions.ts"
 import type { OperationPorts } from "./operation-ports.ts"
 import { TranscriptFeed, transcriptExpired } from "./output-feed.ts"
 import { originOf, ownedOf } from "./owned.ts"

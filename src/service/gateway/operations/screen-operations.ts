@@ -20,13 +20,13 @@ type Asked = {
 /** What can be asked of the terminal of an execution. */
 export function screenOperations(
   { link, transcripts, live, output, screens }: OperationPorts,
-  { resolve, keeps }: Asked,
+  asked: Asked,
 ): Pick<Operations, "screen" | "openScreen" | "declareSize"> {
   const sizes = new TerminalSizes(link)
 
   return {
     async screen(caller, { execution_id, scrollback, form }) {
-      const id = resolve(caller, execution_id, scopeOf.screen)
+      const id = asked.resolve(caller, execution_id, scopeOf.screen)
       if (!id.ok) return id
       using _opening = live.opening(id.value)
       const shown = await screenAt(id.value, { scrollback, form })
@@ -36,7 +36,7 @@ export function screenOperations(
     },
 
     async openScreen(caller, executionId, scrollback, scope) {
-      const id = resolve(caller, executionId, scope)
+      const id = asked.resolve(caller, executionId, scope)
       if (!id.ok) return id
       using _opening = live.opening(id.value)
       const shown = await screenAt(id.value, { scrollback, form: "restore" })
@@ -59,7 +59,7 @@ export function screenOperations(
     if (followed === null) {
       return fail(failure("PROCESS_NOT_FOUND", `Unknown execution: ${JSON.stringify(id)}.`))
     }
-    if (!keeps(id)) return fail(transcriptExpired)
+    if (!asked.keeps(id)) return fail(transcriptExpired)
     const shown = await screens.screenOf(followed.record, followed.transcript, question)
     return shown.ok ? ok({ ...shown.value, followed }) : shown
   }

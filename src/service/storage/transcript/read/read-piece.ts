@@ -1,6 +1,6 @@
 import type { Position, StreamName, TranscriptFacts } from "../../../../execution/record.ts"
 import { countLineEnds, lineEnd } from "../../../../lib/vector/line-ends.ts"
-import type { Piece, ReadOutcome, ReadPosition } from "../../../gateway/ports.ts"
+import type { ReadOutcome, ReadPosition } from "../../../gateway/ports.ts"
 import { isSoundRecord } from "../chain.ts"
 import {
   emptyRecordHeader,
