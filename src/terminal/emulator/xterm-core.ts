@@ -53,7 +53,12 @@ export type XtermCore = {
 export type CsiName = { prefix?: string; intermediates?: string; final: string }
 export type XtermParams = { readonly length: number; readonly params: Int32Array }
 
+/** Whether there is more to do. */
+type XtermTask = () => unknown
+type XtermTaskQueue = { enqueue(task: XtermTask): void }
+
 export type XtermBuffer = {
+  readonly _memoryCleanupQueue: XtermTaskQueue
   x: number
   y: number
   readonly ybase: number
@@ -90,8 +95,20 @@ export type Xterm = { terminal: Terminal; core: XtermCore }
 
 export function opened(options: ITerminalOptions & ITerminalInitOnlyOptions): Xterm {
   const terminal = new Terminal({ ...options, allowProposedApi: true, logLevel: "off" })
-  return { terminal, core: Core.parse(Reflect.get(terminal, "_core")) }
+  const core = Core.parse(Reflect.get(terminal, "_core"))
+  tidyAtOnce(core)
+  return { terminal, core }
 }
+
+/** In idle moments, as it would by itself, it warns on the console where these are short. */
+function tidyAtOnce({ buffers }: XtermCore): void {
+  const queues = TaskQueue.parse(Reflect.getPrototypeOf(buffers.normal._memoryCleanupQueue))
+  queues.enqueue = (task) => {
+    while (task() === true);
+  }
+}
+
+const TaskQueue = z.custom<XtermTaskQueue>((queue) => has(queue, "enqueue"))
 
 /** A cell to load others into. */
 export function newCell({ terminal }: Xterm): XtermCell {
@@ -114,7 +131,16 @@ const Core = z.custom<XtermCore>(
     has(part(core, "_charsetService"), "glevel", "_charsets") &&
     has(part(core, "_oscLinkService"), "_dataByLinkId", "getLinkData", "registerLink") &&
     has(part(core, "_inputHandler"), "_curAttrData", "_parser", "saveCursor", "restoreCursor") &&
-    has(part(core, "buffer"), "savedX", "savedY", "savedCurAttrData", "scrollTop", "tabs", "lines"),
+    has(
+      part(core, "buffer"),
+      "savedX",
+      "savedY",
+      "savedCurAttrData",
+      "scrollTop",
+      "tabs",
+      "lines",
+    ) &&
+    has(part(core, "buffer"), "_memoryCleanupQueue"),
   "this version of @xterm/headless has other insides",
 )
 

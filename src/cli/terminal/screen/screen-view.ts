@@ -50,6 +50,7 @@ export class ScreenView {
         this.#emulator = new Emulator({ cols, rows }, { bell })
         this.#emulator.restore(data, title)
         this.#rings = false
+        this.#painter.forget(this.#ownSize()) // something may have been said meanwhile
         if (!this.#isEntered) await this.#write(linesAbove(this.#emulator, this.#scrollback))
         return this.#paintNow()
       }
