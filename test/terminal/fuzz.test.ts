@@ -80,7 +80,12 @@ function piece(random: (below: number) => number): string {
   const some = (most: number) => Array.from({ length: random(most) }, () => pick(numbers))
   switch (random(10)) {
     case 0:
-      return `\x1b[${pick(["", "?", ">", "=", "<"])}${some(4).join(pick([";", ":"]))}${pick(["", " ", "!", "$", "'", '"', "*"])}${pick(finals)}`
+      return [
+        `\x1b[${pick(["", "?", ">", "=", "<"])}`,
+        some(4).join(pick([";", ":"])),
+        pick(["", " ", "!", "$", "'", '"', "*"]),
+        pick(finals),
+      ].join("")
     case 1:
       return `\x1b[${some(4).join(";")}${pick(finals)}`
     case 2:

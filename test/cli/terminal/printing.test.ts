@@ -178,7 +178,8 @@ const ways: {
       "src/cli/terminal/screen/screen-view.ts": 17, // enters and leaves it
       "src/terminal/emulator/answers.ts": 2, // what a terminal answers
       "src/terminal/emulator/cell-style.ts": 2, // to bring a screen back
-      "src/terminal/emulator/restore-text.ts": 26, // the same
+      "src/terminal/emulator/cell-writer.ts": 5, // the same
+      "src/terminal/emulator/restore-text.ts": 21, // the same
     },
   },
 ]
