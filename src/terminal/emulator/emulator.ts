@@ -163,7 +163,8 @@ export class Emulator implements Disposable {
   #feed(bytes: Uint8Array): void {
     if (bytes.length === 0) return
     try {
-      this.#xterm.core.writeSync(bytes)
+      // As text, with what is no UTF-8 marked: its own decoder would drop that, and sometimes more.
+      this.#xterm.core.writeSync(decoder.decode(bytes))
     } catch {
       // What no program writes can be too much for it: the rest of these bytes is not shown.
       this.#faults += 1
@@ -178,6 +179,7 @@ export class Emulator implements Disposable {
   }
 }
 
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 const stringTerminator = Buffer.from("\x1b\\")
 
 /** A control string that another sequence ended: it is only obeyed when that one begins. */

@@ -47,7 +47,7 @@ export type XtermCore = {
     saveCursor(params?: unknown): boolean
     restoreCursor(params?: unknown): boolean
   }
-  writeSync(data: Uint8Array): void
+  writeSync(data: string | Uint8Array): void
 }
 
 export type CsiName = { prefix?: string; intermediates?: string; final: string }
