@@ -48,7 +48,10 @@ describe("a review", () => {
     const context = ["--reviewer-context", "for-reviewer.md", "--fixer-context", "for-fixer.md"]
 
     const request = await project.request("--check", "sh calc.sh 2 3", ...context)
+    const asked = await project.run("resume-work")
     const run = await project.run("review", "run", request)
+    const delivered = await project.run("resume-work")
+    const open = await project.json("review", "status", "executor/001_calc_fixes.json")
     const feedback = project.read("executor/001_calc_review_feedback.md")
     const fixed = await project.run("review", "fix", "executor/001_calc_fixes.json")
 
@@ -61,6 +64,11 @@ describe("a review", () => {
     )
     expect(fixed.exitCode).toBe(0)
     expect(project.read("executor/001_calc_fixes.json")).toContain('"status": "FIXED"')
+    expect(asked.stdout).toContain("go on: cc-executor review run orchestrator/001_calc_review")
+    expect(delivered.stdout).toContain("0 of 1 fixes are done")
+    expect(delivered.stdout).toContain("go on: cc-executor review fix executor/001_calc_fixes.json")
+    expect(delivered.stdout).not.toContain("review run")
+    expect(open["tasks"]).toMatchObject([{ id: "2", severity: "critical", status: null }])
     expect(await project.run("verify", request)).toMatchObject({ exitCode: 0 })
     expect(project.leftovers).toEqual([])
   })
