@@ -134,6 +134,23 @@ describe("a review", () => {
     ])
   })
 
+  test("that was broken may say again what it has seen in its first attempt", async () => {
+    const keeps = 'if [ -e "$REVIEW_FEEDBACK.previous" ]; then\n'
+    const again =
+      'cp "$REVIEW_FEEDBACK.previous" "$REVIEW_FEEDBACK"; cp whole.json "$REVIEW_FIXES"\n'
+    await using project = Project.reviewed(`${keeps}${again}exit 0; fi\n${reviewer}`)
+    project.delivers("list.json", "[")
+    project.write("whole.json", fixList("001_calc", []))
+
+    const run = await project.run(
+      "review",
+      "run",
+      await project.request("--check", "sh calc.sh 2 3"),
+    )
+
+    expect([run.stdout, run.exitCode]).toEqual([expect.stringContaining("_fixes.json"), 0])
+  })
+
   // All that can be wrong with a list is known by pure tests.
   const wrongLists: [what: string, list: string, said: string][] = [
     [
