@@ -1,5 +1,6 @@
 import { heldByNothing } from "../../src/execution/spec.ts"
-import { fail } from "../../src/lib/result.ts"
+import { fail, ok } from "../../src/lib/result.ts"
+import { failure } from "../../src/protocol/failure.ts"
 import { SessionRestarts } from "../../src/service/keeper/agents/session-restarts.ts"
 import { Worktrees } from "../../src/service/keeper/agents/worktrees.ts"
 import type { AuditedKeeper } from "../../src/service/keeper/audit/audited-keeper.ts"
@@ -107,6 +108,12 @@ export function scriptedSessions(
 function thereIsRoom(write: () => void): boolean {
   write()
   return true
+}
+
+export const noDeliveries = {
+  test: () => fail(failure("INVALID_PARAMS", "there is no target here")),
+  report: () => ok({}),
+  sync: async () => ok({}),
 }
 
 export const noTrials = {

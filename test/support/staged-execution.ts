@@ -53,6 +53,7 @@ export class StagedExecution implements Disposable {
       live: this.live,
       policy: "everything",
       output: this.output,
+      notify: { settings: null, courier: async () => null },
     })
     this.journal.write(this.#record)
   }

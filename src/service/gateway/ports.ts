@@ -26,6 +26,8 @@ import type { PolicyKind } from "../../protocol/notifications.ts"
 import type { Output } from "../../protocol/output-chunk.ts"
 import type { Caller } from "../access/caller.ts"
 import type { AgentOperations } from "./agent-operations.ts"
+import type { NotifyOperations } from "./notify-operations.ts"
+import type { OutboxReader } from "./outbox-port.ts"
 import type { TrialJournal, TrialOperations } from "./trial-ports.ts"
 
 /** What the gateway needs of the record, and what it offers to the transports. */
@@ -117,6 +119,7 @@ export type Sought = {
 }
 
 export interface JournalReader extends TrialJournal {
+  readonly outbox: OutboxReader
   find(id: ExecutionId): ExecutionRecord | null
   /** To whom it belongs: much less to read than all of it. */
   owned(id: ExecutionId): Owned | null
@@ -174,6 +177,7 @@ export interface Operations {
   readonly policy: PolicyKind
   readonly agents: AgentOperations
   readonly trials: TrialOperations
+  readonly notify: NotifyOperations
   /** `follow` says that the caller will open its output next: then no update of it is missed. */
   execute(
     caller: Caller,

@@ -30,6 +30,7 @@ import { metricsText, OutputMetrics, RequestMetrics } from "../reports/gateway-m
 import { findUnreadiness } from "../reports/readiness.ts"
 import { openAccess } from "./access.ts"
 import { serveClients } from "./clients.ts"
+import { type Delivering, deliver, ownAddress } from "./deliver.ts"
 import { enforcementFacts } from "./enforcement-facts.ts"
 import { serveMcp } from "./mcp.ts"
 import type { ExtendMcp } from "./mcp-transports.ts"
@@ -60,6 +61,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     () => open(journal),
   )
   let sessions: Sessions | null = null
+  let delivering: Delivering | null = null
 
   const toldToEnd = untilToldToEnd()
   const keeperPid = process.ppid
@@ -67,7 +69,10 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const hasKeeper = () => process.ppid === keeperPid
   const channel = keeperChannel()
   const linked = openKeeperLink(channel, {
-    updated: (updates) => live.apply(updates),
+    updated: (updates) => {
+      live.apply(updates)
+      if (updates.outbox === true) delivering?.wake()
+    },
     draining: (draining) => void (isDraining = draining),
     connections: () => (sessions?.size ?? 0) + live.readerCount,
   })
@@ -102,6 +107,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     live,
     policy: settings.policy,
     output,
+    notify: { settings: settings.notify, courier: async () => (await delivering?.courier) ?? null },
   })
   const garbage = new GarbageCollector(collectEveryLength)
   const trail = new AuditTrail(() => open(link), {
@@ -236,6 +242,13 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     const first = await Promise.race([keeper.admitted.then(() => "admitted"), toldToEnd])
     if (first === "admitted" && !openJournal()) return 1
     if (first === "admitted") admission.resolve()
+  }
+  using delivery = new DisposableStack()
+  if (settings.notify !== null && journal !== null) {
+    const { port } = listeners
+    const ownUrl = () => (port === null ? null : ownAddress(settings.listen, port))
+    const told = { settings: settings.notify, link: keeper, journal, transcripts, log, ownUrl }
+    delivering = delivery.use(deliver(told))
   }
   const ended = new AbortController()
   const restarting = { link: keeper, transcripts, log, ended: ended.signal, now: () => new Date() }

@@ -13,7 +13,7 @@ import {
 import type { OutputFeed } from "../../gateway/ports.ts"
 import { inputBytes } from "./input-bytes.ts"
 import { type Answer, plain, type Reply, type SessionScope, taking } from "./method-answer.ts"
-import { agentAnswers, trialAnswers } from "./operation-answers.ts"
+import { agentAnswers, notifyAnswers, trialAnswers } from "./operation-answers.ts"
 import { Subscription } from "./subscription.ts"
 
 export async function answerMethod(
@@ -29,6 +29,7 @@ export async function answerMethod(
 const answers: Record<MethodName, Answer<unknown>> = {
   ...agentAnswers,
   ...trialAnswers,
+  ...notifyAnswers,
   execute: taking("execute", execute),
   attach: taking("attach", attach),
   control: taking(

@@ -15,6 +15,7 @@ import { sampleSettings } from "../../../support/sample-settings.ts"
 import {
   keeperPorts,
   keeperSettings,
+  noDeliveries,
   noTrials,
   scriptedSessions,
 } from "../../../support/scripted-keeper.ts"
@@ -74,6 +75,7 @@ function opened(admitting: "at once" | "when told" = "at once") {
     audited,
     ...scriptedSessions(keeper, audited, ports),
     trials: noTrials,
+    deliveries: noDeliveries,
     updates,
     metrics,
     report: { obstacles: () => [], metrics: () => [] },

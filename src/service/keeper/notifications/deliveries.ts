@@ -1,0 +1,145 @@
+import type { AttemptResult, DeliveryOutcome } from "../../../execution/delivery.ts"
+import type { NotifyTarget, TargetName } from "../../../execution/notify-target.ts"
+import type { Log } from "../../../lib/log.ts"
+import { fail, ok, type Result } from "../../../lib/result.ts"
+import { type Failure, failure } from "../../../protocol/failure.ts"
+import type { KeeperParams, KeeperResult } from "../../../protocol/ipc.ts"
+import type { MetricSamples } from "../../../protocol/metric-samples.ts"
+import { metricSamples } from "../../metrics/catalogue.ts"
+import type { AuditedKeeper } from "../audit/audited-keeper.ts"
+import type { AttemptReport, Outbox } from "../outbox.ts"
+import type { Clock } from "../ports.ts"
+import { diskFull } from "../starting/start-failed.ts"
+import type { Notices } from "./notices.ts"
+
+/** Settled deliveries are evidence for this long. */
+const settledKeptMs = 7 * 24 * 60 * 60 * 1000
+/** For one target. */
+const mostPending = 100_000
+/** Where a service ends when it is idle, it first tries so often to tell what is left. */
+const triesBeforeIdle = 5
+
+type Ports = {
+  outbox: Outbox
+  clock: Pick<Clock, "now">
+  log: Log
+  audited: Pick<AuditedKeeper, "asked">
+  sync(): Promise<void>
+  withReserve(write: () => void): boolean
+}
+
+/** The keeper's part in telling people: it writes down what the gateway delivers. */
+export class Deliveries {
+  readonly #targets: ReadonlyMap<TargetName, TargetCounts>
+  readonly #maxAgeMs: number
+  readonly #notices: Notices
+  readonly #ports: Ports
+
+  constructor(targets: readonly NotifyTarget[], maxAgeMs: number, notices: Notices, ports: Ports) {
+    this.#targets = new Map(targets.map(({ name }) => [name, noCounts()]))
+    this.#maxAgeMs = maxAgeMs
+    this.#notices = notices
+    this.#ports = ports
+  }
+
+  test({
+    origin,
+    target,
+  }: KeeperParams<"testTarget">): Result<KeeperResult<"testTarget">, Failure> {
+    const { outbox, audited, withReserve } = this.#ports
+    const delivery = this.#notices.ofTest(target, origin.principal)
+    const outcome =
+      delivery === null
+        ? fail(failure("INVALID_PARAMS", `Unknown target: ${target}.`))
+        : withReserve(() => outbox.add(delivery))
+          ? ok({ delivery: delivery.id })
+          : diskFull
+    return audited.asked(origin, { method: "notify.test" }, outcome)
+  }
+
+  report(reports: readonly AttemptReport[]): Result<Record<string, never>, Failure> {
+    const { outbox, withReserve } = this.#ports
+    if (!withReserve(() => outbox.report(reports))) return diskFull
+    for (const { attempt, then, target } of reports) {
+      const counts = this.#targets.get(target)
+      if (counts === undefined) continue
+      counts.attempts[attempt.result] += 1
+      if (then.kind === "settled") counts.settled[then.outcome] += 1
+    }
+    return ok({})
+  }
+
+  async sync(): Promise<Result<Record<string, never>, Failure>> {
+    await this.#ports.sync()
+    return ok({})
+  }
+
+  /** Gives up what is too old or too much, and forgets what was settled long ago. */
+  tidy(): void {
+    const { outbox, clock, log } = this.#ports
+    const nowMs = clock.now().getTime()
+    const givenUp = outbox.tidy({
+      createdBefore: new Date(nowMs - this.#maxAgeMs),
+      settledBefore: new Date(nowMs - settledKeptMs),
+      mostPending,
+    })
+    for (const [outcome, byTarget] of Object.entries(givenUp)) {
+      for (const [target, messages] of byTarget) {
+        log.error({ target, messages, outcome }, "notifications given up")
+      }
+    }
+    for (const outcome of ["expired", "displaced"] as const) {
+      for (const [target, messages] of givenUp[outcome]) {
+        const counts = this.#targets.get(target)
+        if (counts !== undefined) counts.settled[outcome] += messages
+      }
+    }
+  }
+
+  /** Whether something has hardly been tried yet: then a service that is idle waits a little. */
+  get areFresh(): boolean {
+    return this.#targets.size > 0 && this.#ports.outbox.hasTriedLessThan(triesBeforeIdle)
+  }
+
+  metrics(): MetricSamples[] {
+    if (this.#targets.size === 0) return []
+    const pending = this.#ports.outbox.pending()
+    const each = [...this.#targets]
+    return [
+      metricSamples(
+        "cc_executor_notifications_pending",
+        each.map(([target]) => ({ labels: { target }, value: pending.get(target) ?? 0 })),
+      ),
+      metricSamples(
+        "cc_executor_notification_attempts_total",
+        each.flatMap(([target, { attempts }]) =>
+          Object.entries(attempts).map(([result, value]) => ({
+            labels: { target, result },
+            value,
+          })),
+        ),
+      ),
+      metricSamples(
+        "cc_executor_notifications_settled_total",
+        each.flatMap(([target, { settled }]) =>
+          Object.entries(settled).map(([outcome, value]) => ({
+            labels: { target, outcome },
+            value,
+          })),
+        ),
+      ),
+    ]
+  }
+}
+
+type TargetCounts = {
+  attempts: Record<AttemptResult, number>
+  settled: Record<DeliveryOutcome, number>
+}
+
+function noCounts(): TargetCounts {
+  return {
+    attempts: { delivered: 0, failed: 0, refused: 0 },
+    settled: { delivered: 0, refused: 0, expired: 0, exhausted: 0, displaced: 0 },
+  }
+}
