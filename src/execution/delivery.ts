@@ -37,5 +37,12 @@ export const AfterAttempt = z.discriminatedUnion("kind", [
 ])
 export type AfterAttempt = z.infer<typeof AfterAttempt>
 
+export type AttemptReport = {
+  delivery: ExecutionId
+  target: TargetName
+  attempt: DeliveryAttempt
+  then: AfterAttempt
+}
+
 /** Attempts on record for one delivery; older ones are only counted. */
 export const attemptsKept = 20

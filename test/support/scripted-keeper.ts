@@ -110,14 +110,17 @@ function thereIsRoom(write: () => void): boolean {
   return true
 }
 
-export const noDeliveries = {
+const noDeliveries = {
   test: () => fail(failure("INVALID_PARAMS", "there is no target here")),
   report: () => ok({}),
   sync: async () => ok({}),
 }
 
-export const noTrials = {
+const noTrials = {
   begin: () => Promise.reject(new Error("no trial is begun here")),
   renew: () => Promise.reject(new Error("no trial is renewed here")),
   end: () => Promise.reject(new Error("no trial is ended here")),
 }
+
+/** What nobody asks of it here. */
+export const notAskedHere = { trials: noTrials, deliveries: noDeliveries }

@@ -17,13 +17,13 @@ import type { ExecuteParams } from "../../protocol/execute.ts"
 import type { Failure } from "../../protocol/failure.ts"
 import type {
   ControlResult,
-  GapNotice,
   InputResult,
   ParsedParamsOf,
   ResultOf,
 } from "../../protocol/methods.ts"
 import type { PolicyKind } from "../../protocol/notifications.ts"
 import type { Output } from "../../protocol/output-chunk.ts"
+import type { OutputPage, OutputRequest } from "../../protocol/output-page.ts"
 import type { Caller } from "../access/caller.ts"
 import type { AgentOperations } from "./agent-operations.ts"
 import type { NotifyOperations } from "./notify-operations.ts"
@@ -274,27 +274,6 @@ export interface OutputFeed extends Disposable {
 }
 
 export type OutputForm = "text" | "bytes"
-
-export type OutputRequest = {
-  executionId: string
-  from: string
-  form: OutputForm
-  limitBytes: number
-}
-
-/** What was there when it was read, up to a limit, cut after a line where there is one. */
-export type OutputPage<Kept> = {
-  pieces: Kept[]
-  next: string
-  /** Output bytes of both streams before `next`. */
-  sequence: number
-  /** More is there already. */
-  more: boolean
-  /** Nothing will ever follow `next`. */
-  ended: boolean
-  /** What stood before the first piece and is forgotten. */
-  gap: GapNotice | null
-}
 
 export type FeedEvent =
   | ({ kind: "output" } & Output)

@@ -1,5 +1,4 @@
-import type { AfterAttempt, DeliveryAttempt, NewDelivery } from "../../execution/delivery.ts"
-import type { ExecutionId } from "../../execution/id.ts"
+import type { AttemptReport, NewDelivery } from "../../execution/delivery.ts"
 import type { TargetName } from "../../execution/notify-target.ts"
 import type { ExecutionRecord } from "../../execution/record.ts"
 import type { TrialVerdict } from "../../execution/trial/announcement.ts"
@@ -19,13 +18,6 @@ export interface NoticeSource {
   ): NewDelivery[]
   /** Something was written that is to be delivered. */
   written(): void
-}
-
-export type AttemptReport = {
-  delivery: ExecutionId
-  target: TargetName
-  attempt: DeliveryAttempt
-  then: AfterAttempt
 }
 
 /** Messages that nobody tries to deliver any more, by their target. */

@@ -127,7 +127,7 @@ function wordsOf(
           text: `${name} ${what}, and waits for an answer.`,
         }
       }
-      const text = `${name} had asked; the question was answered meanwhile, or is not asked any more.`
+      const text = `${name} had asked: it was answered meanwhile, or is not asked any more.`
       return { title: `${name}: question answered`, text }
     }
     case "limit-reached": {

@@ -1,6 +1,5 @@
-import type { AfterAttempt } from "../../../execution/delivery.ts"
+import type { AfterAttempt, AttemptReport } from "../../../execution/delivery.ts"
 import type { ExecutionId } from "../../../execution/id.ts"
-import type { AttemptReport } from "../../keeper/outbox.ts"
 import type { OutboxReader, PendingDelivery } from "../outbox-port.ts"
 import type { Attempted } from "./attempt.ts"
 

@@ -1,6 +1,6 @@
 import type { AgentStatus } from "../../../execution/agent.ts"
 
-/** Whether a status has something that must survive: what a restart needs, questions, a limit, a warning. */
+/** Whether a status has something that must survive: a restart needs it, or people are told. */
 export function isNewsworthy(before: AgentStatus | null, status: AgentStatus): boolean {
   return before === null || essence(before) !== essence(status)
 }

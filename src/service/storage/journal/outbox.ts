@@ -1,15 +1,9 @@
 import type { Database } from "bun:sqlite"
 import { z } from "zod"
-import { attemptsKept, type NewDelivery } from "../../../execution/delivery.ts"
+import { type AttemptReport, attemptsKept, type NewDelivery } from "../../../execution/delivery.ts"
 import { renamedQuestions } from "../../../execution/notice.ts"
 import type { ExecutionRecord } from "../../../execution/record.ts"
-import type {
-  AttemptReport,
-  GivenUp,
-  NoticeSource,
-  Outbox,
-  OutboxBounds,
-} from "../../keeper/outbox.ts"
+import type { GivenUp, NoticeSource, Outbox, OutboxBounds } from "../../keeper/outbox.ts"
 import type { Clock } from "../../keeper/ports.ts"
 import { preparing, type WriteTransaction } from "./connection.ts"
 

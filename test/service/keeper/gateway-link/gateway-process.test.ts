@@ -15,8 +15,7 @@ import { sampleSettings } from "../../../support/sample-settings.ts"
 import {
   keeperPorts,
   keeperSettings,
-  noDeliveries,
-  noTrials,
+  notAskedHere,
   scriptedSessions,
 } from "../../../support/scripted-keeper.ts"
 
@@ -74,8 +73,7 @@ function opened(admitting: "at once" | "when told" = "at once") {
     keeper,
     audited,
     ...scriptedSessions(keeper, audited, ports),
-    trials: noTrials,
-    deliveries: noDeliveries,
+    ...notAskedHere,
     updates,
     metrics,
     report: { obstacles: () => [], metrics: () => [] },
