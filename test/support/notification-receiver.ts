@@ -30,19 +30,17 @@ type Respond = (received: Received, count: number) => Response | Promise<Respons
 export class NotificationReceiver implements Disposable {
   readonly all: Received[] = []
   readonly #respond: Respond
+  readonly port: number
   #server: Bun.Server<undefined>
 
   constructor(respond: Respond = () => new Response("taken")) {
     this.#respond = respond
     this.#server = this.#serve(0)
+    this.port = this.#server.port ?? 0
   }
 
   get url(): string {
     return `http://127.0.0.1:${this.port}/hook`
-  }
-
-  get port(): number {
-    return this.#server.port ?? 0
   }
 
   /** Nobody answers at its port any more. */
