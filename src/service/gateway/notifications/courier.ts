@@ -17,6 +17,8 @@ import { TargetQueue } from "./target-queue.ts"
 
 /** To one target, of different executions. */
 const mostPostsAtOnce = 4
+/** What an attempt leaves behind, beside its message. */
+const attemptBytes = 16 * 1024
 /** Written down in one transaction. */
 const mostReports = 100
 const retryReportMs = 1000
@@ -32,6 +34,7 @@ export type CourierPorts = {
   random(): number
   /** Where the service itself can be reached, for links; null where it has no port. */
   ownUrl(): string | null
+  reportGarbage(bytes: number): void
 }
 
 type WaitingReport = { report: AttemptReport; written: () => void }
@@ -100,6 +103,7 @@ export class Courier {
         return await runCommand(way.argv, message, delivery, this.#ports, signal)
       }
       const post = postFor(way, message, delivery, this.#ports.now())
+      this.#ports.reportGarbage(attemptBytes + (post.ok ? post.value.body.length : 0))
       return post.ok ? await httpPost(post.value, signal) : failed(post.failure)
     } catch (error) {
       // A message that cannot be made must not keep the others from being sent.

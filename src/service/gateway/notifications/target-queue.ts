@@ -7,7 +7,7 @@ import type { Attempted } from "./attempt.ts"
 const downAfter = 5
 const firstRetryMs = 1000
 /** Of a target that is down. */
-const longestPauseMs = 60_000
+const longestPauseMs = 15_000
 /** Of one message that its target does not take. */
 const longestRetryMs = 600_000
 /** With these waits it takes more than a day. */

@@ -248,7 +248,9 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   if (settings.notify !== null && journal !== null) {
     const { port } = listeners
     const ownUrl = () => (port === null ? null : ownAddress(settings.listen, port))
-    const told = { settings: settings.notify, link: keeper, journal, transcripts, log, ownUrl }
+    const { reportGarbage } = garbage
+    const read = { journal, transcripts, link: keeper }
+    const told = { settings: settings.notify, ...read, log, ownUrl, reportGarbage }
     delivering = delivery.use(deliver(told))
   }
   const ended = new AbortController()
