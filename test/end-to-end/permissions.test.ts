@@ -6,6 +6,8 @@ import { tools } from "../../src/service/transports/mcp/tools/tools.ts"
 import { type Deed, deeds, type Target } from "../support/deeds.ts"
 import { handledMethods, valuesOf } from "../support/handled-methods.ts"
 import { McpTalk } from "../support/mcp-talk.ts"
+import type { TargetsFile } from "../support/notification-receiver.ts"
+import { notifyDeedTargets } from "../support/notify-deeds.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { byScale } from "../support/scale.ts"
 import {
@@ -36,6 +38,7 @@ import { until } from "../support/until.ts"
 import { deedEnvironment } from "../support/work-deeds.ts"
 
 let service: Service
+let targets: TargetsFile
 let owner: RawSession
 let words = 0
 /** By their scopes. All of one name: what is asked about belongs to whoever asks. */
@@ -50,13 +53,15 @@ const flags = {
 }
 
 beforeAll(async () => {
-  service = await Service.start({ flags, env: deedEnvironment })
+  targets = notifyDeedTargets()
+  service = await Service.start({ flags: { ...flags, ...targets.flags }, env: deedEnvironment })
   owner = await RawSession.open(await service.url(), bearing(await tokenOf(["admin"])))
 })
 
 afterAll(async () => {
   owner[Symbol.dispose]()
   await service[Symbol.asyncDispose]()
+  targets[Symbol.dispose]()
 })
 
 const newest = [...modernOperations, ...taskOperations]
