@@ -64,7 +64,7 @@ async function whenAsked(id: string): Promise<string> {
 }
 
 describe("a question of a session", () => {
-  test("is told once, with a link to it, while gateways die and the program is upgraded", async () => {
+  test("is told once, with a link, while a gateway dies and the program is upgraded", async () => {
     const id = await stage.start({ prompt: "ask", notify: ["hook"], labels: { name: "asks" } })
     const question = await whenAsked(id)
     const [told] = await whenTold(id, "question")

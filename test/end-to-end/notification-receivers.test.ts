@@ -14,7 +14,7 @@ const hugeBytes = byScale({ short: 256, full: 1024, long: 1024 }) * 1024 * 1024
 type Stage = {
   service: Service
   /** Ends an execution, and waits until the bad target has been tried so often. */
-  tried(times: number): Promise<DeliveryView>
+  tried: (times: number) => Promise<DeliveryView>
   good: NotificationReceiver
 }
 
@@ -136,7 +136,7 @@ describe("a receiver", () => {
     })
   })
 
-  test("that says nothing, or never ends, is given ten seconds; others are not held up", async () => {
+  test("that says nothing, or never ends, is given ten seconds", async () => {
     using silent = new NotificationReceiver(() => new Promise<Response>(() => undefined))
     using endless = new NotificationReceiver(() => {
       const drops = new ReadableStream<Uint8Array>({

@@ -20,7 +20,7 @@ export function deliveryState(
 ): { text: string; isGood: boolean } {
   const { state, attempts, attempt_count: count } = delivery
   const last = attempts.at(-1)
-  const why = last?.why == null ? "" : `: ${last.why}`
+  const why = (last?.why ?? null) === null ? "" : `: ${last?.why}`
   switch (state) {
     case "delivered":
       return {

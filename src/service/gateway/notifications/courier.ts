@@ -29,12 +29,12 @@ export type CourierPorts = {
   journal: Pick<JournalReader, "find" | "outbox">
   transcripts: Pick<TranscriptReader, "read" | "tail">
   log: Log
-  now(): Date
-  after(delayMs: number, run: () => void): Disposable
-  random(): number
+  now: () => Date
+  after: (delayMs: number, run: () => void) => Disposable
+  random: () => number
   /** Where the service itself can be reached, for links; null where it has no port. */
-  ownUrl(): string | null
-  reportGarbage(bytes: number): void
+  ownUrl: () => string | null
+  reportGarbage: (bytes: number) => void
 }
 
 type WaitingReport = { report: AttemptReport; written: () => void }
@@ -112,7 +112,7 @@ export class Courier {
     }
   }
 
-  #message({ include, way }: NotifyTarget, delivery: PendingDelivery): Message {
+  #message({ include }: NotifyTarget, delivery: PendingDelivery): Message {
     const { journal, transcripts, settings, ownUrl } = this.#ports
     const { kind, about } = delivery.notice
     // An end needs no look at the record, where nothing of it is asked for.

@@ -72,7 +72,8 @@ function judge(response: Response, isWhole: boolean): Attempted {
 }
 
 /** Whether that was all of it. What is not read is not received either. */
-async function readSome({ body }: Response): Promise<boolean> {
+async function readSome(response: Response): Promise<boolean> {
+  const body: ReadableStream<Uint8Array> | null = response.body
   if (body === null) return true
   const reader = body.getReader()
   for (let left = mostAnswerBytes; ; ) {

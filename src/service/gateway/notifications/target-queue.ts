@@ -26,9 +26,9 @@ export type QueuePorts = {
   attempt(delivery: PendingDelivery): Promise<Attempted>
   /** Resolves when it is written down. */
   report(report: AttemptReport): Promise<void>
-  now(): Date
-  after(delayMs: number, run: () => void): Disposable
-  random(): number
+  now: () => Date
+  after: (delayMs: number, run: () => void) => Disposable
+  random: () => number
   /** The target is down, or no longer. */
   changed(failingSince: Date | null, why: string | null): void
 }

@@ -24,8 +24,8 @@ type Ports = {
   clock: Pick<Clock, "now">
   log: Log
   audited: Pick<AuditedKeeper, "asked">
-  sync(): Promise<void>
-  withReserve(write: () => void): boolean
+  sync: () => Promise<void>
+  withReserve: (write: () => void) => boolean
 }
 
 /** The keeper's part in telling people: it writes down what the gateway delivers. */

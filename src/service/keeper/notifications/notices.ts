@@ -53,7 +53,7 @@ export class Notices implements NoticeSource {
     const notice = noticeOfTrial(announcement, verdict)
     if (notice === null) return []
     const specs = records().map(({ spec }) => spec)
-    const labels = Object.assign({}, ...specs.map((spec) => spec.labels))
+    const labels = Object.fromEntries(specs.flatMap((spec) => Object.entries(spec.labels)))
     return this.#deliveries(
       [notice],
       labels,
