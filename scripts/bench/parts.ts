@@ -6,6 +6,7 @@ import { measureLedger } from "./ledger.ts"
 import { measureMcpStart } from "./mcp-start.ts"
 import { measureMemory } from "./memory.ts"
 import { measureNeighbours } from "./neighbours.ts"
+import { measureNotifications } from "./notifications.ts"
 import { measureScaling } from "./scaling.ts"
 import { measureSessions } from "./sessions.ts"
 import { measureThroughput } from "./throughput.ts"
@@ -22,6 +23,7 @@ const parts = {
   "mcp-start": measureMcpStart,
   agents: measureAgents,
   ledger: measureLedger,
+  notifications: measureNotifications,
 }
 
 export type MeasuredPart = Measured & { name: string }

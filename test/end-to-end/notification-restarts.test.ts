@@ -127,10 +127,11 @@ describe("a keeper that is killed again and again while things end", () => {
         const run = await client.execute(shell(`sleep 0.${index % 10}`))
         started.add(run.id)
       })
+      const all = Promise.allSettled(runs)
       await Promise.all(runs.slice(0, 20))
       await killKeeper(service)
       await client.close()
-      await Promise.allSettled(runs)
+      await all
       const { stateDir } = service
       services.push(await Service.start({ flags: targets.flags, stateDir }))
     }
