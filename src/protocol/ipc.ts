@@ -150,8 +150,8 @@ export const keeperMethods = {
     }),
     result: z.object({}),
   },
-  /** Answered when all that the journal says would survive a loss of power. */
-  syncJournal: { params: z.object({}), result: z.object({}) },
+  /** Answered when the outbox would survive a loss of power, up to the one that is named. */
+  syncOutbox: { params: z.object({}), result: z.object({ ordinal: z.int() }) },
   /** What the gateway has refused by itself. */
   audit: { params: z.object({ refusals: z.array(RefusedAttempt) }), result: z.object({}) },
   live: {
@@ -274,7 +274,7 @@ export const KeeperMessage = z.discriminatedUnion("kind", [
     advances: z.array(Advance),
     changes: z.array(ExecutionRecord),
     resync: z.boolean(),
-    outbox: z.literal(true).optional().describe("it has something new to deliver"),
+    outbox: z.int().optional().describe("up to this one, there may be something new to deliver"),
   }),
   z.object({ kind: z.literal("ping"), draining: z.boolean() }),
 ])

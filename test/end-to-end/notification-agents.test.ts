@@ -56,6 +56,14 @@ async function whenTold(id: string, ...events: string[]): Promise<Received[]> {
   })
 }
 
+/** From then on nothing of it is sent again. */
+async function whenOnRecord(id: string): Promise<void> {
+  await until(`all about ${id} is on record`, async () => {
+    const { deliveries } = await stage.client.call("notify.list", { execution_id: id })
+    return deliveries.length > 0 && deliveries.every(({ state }) => state === "delivered")
+  })
+}
+
 async function whenAsked(id: string): Promise<string> {
   const { questions } = await stage.whenStatus(id, "a question", (status) => {
     return status.questions.length === 1
@@ -68,6 +76,7 @@ describe("a question of a session", () => {
     const id = await stage.start({ prompt: "ask", notify: ["hook"], labels: { name: "asks" } })
     const question = await whenAsked(id)
     const [told] = await whenTold(id, "question")
+    await whenOnRecord(id)
     const { gatewayPid } = stage.service
     process.kill(gatewayPid, "SIGKILL")
     await until("the gateway is gone", () => !isRunning(gatewayPid))
@@ -160,6 +169,7 @@ describe("a session whose keeper is killed while it asks", () => {
     const id = await stage.start({ prompt: "ask", notify: ["hook"] })
     await whenAsked(id)
     await whenTold(id, "question")
+    await whenOnRecord(id)
     await stage.crash()
     const next = await stage.whenRestarted(id)
     const [lost] = (await whenTold(id, "lost")).filter(({ body }) => body.event === "lost")

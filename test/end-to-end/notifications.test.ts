@@ -49,8 +49,10 @@ describe("a webhook that is told of everything", () => {
     })
     expect(got.map(({ text }) => text).join("")).not.toContain("secret-word")
 
-    const { out } = await cliOf(service, "notify", "ls")
-    expect(out).toMatch(/hook +webhook +0 +ok/)
+    const out = await until("it is on record", async () => {
+      const listed = await cliOf(service, "notify", "ls")
+      return /hook +webhook +0 +ok/.test(listed.out) && listed.out
+    })
     expect(out.match(/delivered in/g)).toHaveLength(3)
   })
 

@@ -113,7 +113,7 @@ function thereIsRoom(write: () => void): boolean {
 const noDeliveries = {
   test: () => fail(failure("INVALID_PARAMS", "there is no target here")),
   report: () => ok({}),
-  sync: async () => ok({}),
+  sync: async () => ok({ ordinal: 0 }),
 }
 
 const noTrials = {

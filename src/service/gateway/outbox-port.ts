@@ -26,11 +26,11 @@ export type DeliveryFilter = {
 export interface OutboxReader {
   /**
    * What may be sent to a target now, whatever has waited longest first. Of one execution or trial
-   * that is its first alone: what follows waits for it.
+   * that is its first alone: what follows waits for it. `upTo` is the last one that may be sent.
    */
-  due(target: TargetName, now: Date, most: number): PendingDelivery[]
+  due(target: TargetName, upTo: number, now: Date, most: number): PendingDelivery[]
   /** When the next one of those that are first may be sent; null where nothing waits. */
-  nextDueAt(target: TargetName): Date | null
+  nextDueAt(target: TargetName, upTo: number): Date | null
   pendingDelivery(id: ExecutionId): PendingDelivery | null
   /** Newest first; `ordinal` is where the next page goes on before. */
   deliveries(filter: DeliveryFilter, most: number): Array<{ ordinal: number; view: DeliveryView }>

@@ -16,8 +16,8 @@ export interface NoticeSource {
     verdict: TrialVerdict,
     records: () => ExecutionRecord[],
   ): NewDelivery[]
-  /** Something was written that is to be delivered. */
-  written(): void
+  /** What is to be delivered was written, up to this one. */
+  written(ordinal: number): void
 }
 
 /** Messages that nobody tries to deliver any more, by their target. */
@@ -32,6 +32,8 @@ export type OutboxBounds = {
 /** What waits to be delivered, and what was, as the one who writes it has it. */
 export interface Outbox {
   add(delivery: NewDelivery): void
+  /** Of the last one that was written; 0 where there is none. */
+  lastOrdinal(): number
   /** What has become of attempts; one that is settled already stays as it is. */
   report(reports: readonly AttemptReport[]): void
   /** Keeps it within its bounds. */

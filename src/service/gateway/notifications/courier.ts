@@ -21,6 +21,8 @@ const mostPostsAtOnce = 4
 const attemptBytes = 16 * 1024
 /** Written down in one transaction. */
 const mostReports = 100
+/** What comes of other attempts meanwhile is written down with the first. */
+const gatherMs = 20
 const retryReportMs = 1000
 
 export type CourierPorts = {
@@ -46,6 +48,7 @@ export class Courier {
   readonly #ended = new AbortController()
   #reports: WaitingReport[] = []
   #isReporting = false
+  #upTo = 0
 
   constructor(ports: CourierPorts) {
     this.#ports = ports
@@ -55,8 +58,15 @@ export class Courier {
     )
   }
 
-  /** Something new may be in the outbox. */
-  wake(): void {
+  /** Begins with what the outbox has; resolves when that is under way. */
+  async begin(): Promise<void> {
+    const synced = await this.#ports.link.call("syncOutbox", {})
+    this.wake(synced.ok ? synced.value.ordinal : 0)
+  }
+
+  /** Up to this one, what is in the outbox may be delivered. */
+  wake(upTo: number): void {
+    this.#upTo = Math.max(this.#upTo, upTo)
     for (const { queue } of this.#targets.values()) queue.wake()
   }
 
@@ -76,11 +86,11 @@ export class Courier {
   }
 
   #queueOf(target: NotifyTarget): TargetQueue {
-    const { journal, link, log, now, after, random } = this.#ports
+    const { journal, log, now, after, random } = this.#ports
     const mostAtOnce = target.way.kind === "command" ? 1 : mostPostsAtOnce
     return new TargetQueue(target.name, mostAtOnce, {
       outbox: journal.outbox,
-      synced: async () => (await link.call("syncJournal", {})).ok,
+      upTo: () => this.#upTo,
       attempt: (delivery) => this.#attempt(target, delivery),
       report: (report) => this.#report(report),
       now,
@@ -134,6 +144,7 @@ export class Courier {
   /** Several at once. Until they are written, none of those is sent again, nor what follows it. */
   async #writeReports(): Promise<void> {
     this.#isReporting = true
+    await delay(gatherMs, this.#ended.signal)
     while (this.#reports.length > 0) {
       const batch = this.#reports.splice(0, mostReports)
       const reports = batch.map(({ report }) => report)

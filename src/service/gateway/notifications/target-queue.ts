@@ -21,8 +21,8 @@ const lookAgainMs = 1000
 
 export type QueuePorts = {
   outbox: Pick<OutboxReader, "due" | "nextDueAt">
-  /** Resolves when what was read would survive a loss of power; false when that cannot be had. */
-  synced(): Promise<boolean>
+  /** The last one that may be sent: what came after it could be undone by a loss of power. */
+  upTo: () => number
   attempt(delivery: PendingDelivery): Promise<Attempted>
   /** Resolves when it is written down. */
   report(report: AttemptReport): Promise<void>
@@ -67,7 +67,7 @@ export class TargetQueue {
   /** There may be something to send. */
   wake(): void {
     this.#isWoken = true
-    if (!this.#isPumping) void this.#pump()
+    if (!this.#isPumping) this.#pump()
   }
 
   /** Sends this one whatever the target did before; resolves when what came of it is on record. */
@@ -80,16 +80,16 @@ export class TargetQueue {
     this.#timer?.[Symbol.dispose]()
   }
 
-  async #pump(): Promise<void> {
+  #pump(): void {
     this.#isPumping = true
     while (this.#isWoken && !this.#isClosed) {
       this.#isWoken = false
-      await this.#sendWhatIsDue()
+      this.#sendWhatIsDue()
     }
     this.#isPumping = false
   }
 
-  async #sendWhatIsDue(): Promise<void> {
+  #sendWhatIsDue(): void {
     const { outbox, now } = this.#ports
     while (!this.#isClosed && this.#underWay < this.#room() && this.#taken.size < mostTaken) {
       const nowMs = now().getTime()
@@ -99,15 +99,15 @@ export class TargetQueue {
         if (!this.#taken.has(next.id)) void this.#send(next)
         continue
       }
-      const due = outbox.due(this.#target, now(), readAhead + this.#taken.size)
+      const upTo = this.#ports.upTo()
+      const due = outbox.due(this.#target, upTo, now(), readAhead + this.#taken.size)
       const found = due.filter(({ id }) => !this.#taken.has(id))
       if (found.length === 0) {
-        const nextMs = outbox.nextDueAt(this.#target)?.getTime() ?? null
+        const nextMs = outbox.nextDueAt(this.#target, upTo)?.getTime() ?? null
         // What is under way wakes this queue by itself.
         if (nextMs !== null) this.#wakeAt(nextMs > nowMs ? nextMs : nowMs + lookAgainMs)
         return
       }
-      if (!(await this.#ports.synced())) return this.#wakeAt(nowMs + lookAgainMs)
       this.#found = found
     }
   }

@@ -4,8 +4,8 @@ import type { Courier, CourierPorts } from "../notifications/courier.ts"
 /** Whoever delivers notifications, once it is loaded. */
 export type Delivering = Disposable & {
   readonly courier: Promise<Courier>
-  /** There may be something new to deliver. */
-  wake(): void
+  /** Up to this one, what is in the outbox may be delivered. */
+  wake(upTo: number): void
 }
 
 /** Loads it for services only that tell somebody of something. */
@@ -17,13 +17,13 @@ export function deliver(ports: Omit<CourierPorts, "now" | "after" | "random">): 
     const clock = { now: () => new Date(), after: afterTimer, random: Math.random }
     const courier = new Courier({ ...ports, ...clock })
     if (isOver) courier.close()
-    else courier.wake()
+    else void courier.begin()
     loaded = courier
     return courier
   }
   return {
     courier: load(),
-    wake: () => loaded?.wake(),
+    wake: (upTo) => loaded?.wake(upTo), // until it is loaded, it has not begun either
     [Symbol.dispose]() {
       isOver = true
       loaded?.close()

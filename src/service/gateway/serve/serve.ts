@@ -72,7 +72,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const linked = openKeeperLink(channel, {
     updated: (updates) => {
       live.apply(updates)
-      if (updates.outbox === true) delivering?.wake()
+      if (updates.outbox !== undefined) delivering?.wake(updates.outbox)
     },
     draining: (draining) => void (isDraining = draining),
     connections: () => (sessions?.size ?? 0) + live.readerCount,

@@ -20,7 +20,7 @@ export class GatewayUpdates {
   readonly #advanced = new Set<ExecutionId>()
   #changes: ExecutionRecord[] = []
   #isResyncDue = false
-  #isOutboxDue = false
+  #outbox: number | null = null
   #isWatched = false
   #isAwaitingAcknowledgement = false
   #send: Send | null = null
@@ -89,9 +89,9 @@ export class GatewayUpdates {
     this.#flush()
   }
 
-  /** There is something new to deliver: the gateway reads what from the journal. */
-  outboxWritten(): void {
-    this.#isOutboxDue = true
+  /** Up to this one, all that is to be delivered would survive a loss of power. */
+  outboxSynced(ordinal: number): void {
+    this.#outbox = ordinal
     this.#flush()
   }
 
@@ -103,7 +103,7 @@ export class GatewayUpdates {
 
   #flush(): void {
     if (this.#isAwaitingAcknowledgement) return
-    const isPressing = this.#changes.length > 0 || this.#isResyncDue || this.#isOutboxDue
+    const isPressing = this.#changes.length > 0 || this.#isResyncDue || this.#outbox !== null
     if (this.#send === null || (this.#advanced.size === 0 && !isPressing)) {
       const woken = this.#flushWaiters
       this.#flushWaiters = []
@@ -123,7 +123,7 @@ export class GatewayUpdates {
       const transcript = this.#factsOf(executionId)
       if (transcript !== null) advances.push({ executionId, transcript })
     }
-    const outbox = this.#isOutboxDue ? { outbox: true as const } : {}
+    const outbox = this.#outbox === null ? {} : { outbox: this.#outbox }
     const message = { advances, changes: this.#changes, resync: this.#isResyncDue, ...outbox }
     this.#clear()
     this.#isAwaitingAcknowledgement = true
@@ -135,6 +135,6 @@ export class GatewayUpdates {
     this.#advanced.clear()
     this.#changes = []
     this.#isResyncDue = false
-    this.#isOutboxDue = false
+    this.#outbox = null
   }
 }

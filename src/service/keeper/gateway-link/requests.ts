@@ -105,7 +105,7 @@ export function answerRequest(
       return deliveries.test(keeperMethods.testTarget.params.parse(params))
     case "reportAttempts":
       return deliveries.report(keeperMethods.reportAttempts.params.parse(params).reports)
-    case "syncJournal":
+    case "syncOutbox":
       return deliveries.sync()
     case "audit":
       audited.refusedElsewhere(keeperMethods.audit.params.parse(params).refusals)

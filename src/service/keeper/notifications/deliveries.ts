@@ -16,16 +16,21 @@ import type { Notices } from "./notices.ts"
 const settledKeptMs = 7 * 24 * 60 * 60 * 1000
 /** For one target. */
 const mostPending = 100_000
+/** What is written meanwhile is told of together. */
+const tellMs = 50
 /** Where a service ends when it is idle, it first tries so often to tell what is left. */
 const triesBeforeIdle = 5
 
 type Ports = {
-  outbox: Outbox
-  clock: Pick<Clock, "now">
+  /** Made when it is first asked for. */
+  outbox: () => Outbox
+  clock: Pick<Clock, "now" | "after">
   log: Log
   audited: Pick<AuditedKeeper, "asked">
   sync: () => Promise<void>
   withReserve: (write: () => void) => boolean
+  /** Up to this one, the gateway may deliver. */
+  synced: (ordinal: number) => void
 }
 
 /** The keeper's part in telling people: it writes down what the gateway delivers. */
@@ -34,6 +39,8 @@ export class Deliveries {
   readonly #maxAgeMs: number
   readonly #notices: Notices
   readonly #ports: Ports
+  #synced = 0
+  #telling: Disposable | null = null
 
   constructor(targets: readonly NotifyTarget[], maxAgeMs: number, notices: Notices, ports: Ports) {
     this.#targets = new Map(targets.map(({ name }) => [name, noCounts()]))
@@ -51,7 +58,7 @@ export class Deliveries {
     const outcome =
       delivery === null
         ? fail(failure("INVALID_PARAMS", `Unknown target: ${target}.`))
-        : withReserve(() => outbox.add(delivery))
+        : withReserve(() => outbox().add(delivery))
           ? ok({ delivery: delivery.id })
           : diskFull
     return audited.asked(origin, { method: "notify.test" }, outcome)
@@ -59,7 +66,7 @@ export class Deliveries {
 
   report(reports: readonly AttemptReport[]): Result<Record<string, never>, Failure> {
     const { outbox, withReserve } = this.#ports
-    if (!withReserve(() => outbox.report(reports))) return diskFull
+    if (!withReserve(() => outbox().report(reports))) return diskFull
     for (const { attempt, then, target } of reports) {
       const counts = this.#targets.get(target)
       if (counts === undefined) continue
@@ -69,16 +76,28 @@ export class Deliveries {
     return ok({})
   }
 
-  async sync(): Promise<Result<Record<string, never>, Failure>> {
+  /** Whoever delivers must not tell what a loss of power could undo. */
+  async sync(): Promise<Result<KeeperResult<"syncOutbox">, Failure>> {
+    const ordinal = this.#ports.outbox().lastOrdinal()
     await this.#ports.sync()
-    return ok({})
+    return ok({ ordinal })
+  }
+
+  /** The sync is the one that whoever wrote an end waits for anyway. */
+  async written(ordinal: number): Promise<void> {
+    await this.#ports.sync()
+    this.#synced = Math.max(this.#synced, ordinal)
+    this.#telling ??= this.#ports.clock.after(tellMs, () => {
+      this.#telling = null
+      this.#ports.synced(this.#synced)
+    })
   }
 
   /** Gives up what is too old or too much, and forgets what was settled long ago. */
   tidy(): void {
     const { outbox, clock, log } = this.#ports
     const nowMs = clock.now().getTime()
-    const givenUp = outbox.tidy({
+    const givenUp = outbox().tidy({
       createdBefore: new Date(nowMs - this.#maxAgeMs),
       settledBefore: new Date(nowMs - settledKeptMs),
       mostPending,
@@ -98,12 +117,12 @@ export class Deliveries {
 
   /** Whether something has hardly been tried yet: then a service that is idle waits a little. */
   get areFresh(): boolean {
-    return this.#targets.size > 0 && this.#ports.outbox.hasTriedLessThan(triesBeforeIdle)
+    return this.#targets.size > 0 && this.#ports.outbox().hasTriedLessThan(triesBeforeIdle)
   }
 
   metrics(): MetricSamples[] {
     if (this.#targets.size === 0) return []
-    const pending = this.#ports.outbox.pending()
+    const pending = this.#ports.outbox().pending()
     const each = [...this.#targets]
     return [
       metricSamples(

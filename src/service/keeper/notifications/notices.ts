@@ -22,7 +22,7 @@ export class Notices implements NoticeSource {
   readonly #targets: readonly NotifyTarget[]
   readonly #newId: () => ExecutionId
   /** Set once there is somebody who delivers. */
-  onWritten: () => void = () => undefined
+  onWritten: (ordinal: number) => void = () => undefined
 
   constructor(targets: readonly NotifyTarget[], newId: () => ExecutionId) {
     this.#targets = targets
@@ -69,8 +69,8 @@ export class Notices implements NoticeSource {
     return { id, target, notice: { kind: "test", about: id, principal, subject: "", facts } }
   }
 
-  written(): void {
-    this.onWritten()
+  written(ordinal: number): void {
+    this.onWritten(ordinal)
   }
 
   #deliveries(

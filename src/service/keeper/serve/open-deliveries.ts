@@ -21,9 +21,16 @@ export function openDeliveries(
   { notify, notices, journal }: Pick<ServiceStorage, "notify" | "notices" | "journal">,
   { clock, log, audited, retryingJournal, updates }: OfKeeper,
 ): Deliveries {
-  notices.onWritten = () => updates.outboxWritten()
   const { withReserve } = retryingJournal
-  const sync = () => journal.sync()
-  const ports = { outbox: journal.outbox, clock, log, audited, sync, withReserve }
-  return new Deliveries(notify?.targets ?? [], notifyMaxAgeMs, notices, ports)
+  const deliveries = new Deliveries(notify?.targets ?? [], notifyMaxAgeMs, notices, {
+    outbox: () => journal.outbox,
+    clock,
+    log,
+    audited,
+    withReserve,
+    sync: () => retryingJournal.sync(),
+    synced: (ordinal) => updates.outboxSynced(ordinal),
+  })
+  notices.onWritten = (ordinal) => void deliveries.written(ordinal)
+  return deliveries
 }

@@ -81,7 +81,7 @@ class SqliteJournal implements OpenJournal {
     this.#notices = notices
     this.trials = new SqliteTrials(database, path, this.#write, this.#open, {
       write: (id, verdict) => this.#tellVerdict(id, verdict),
-      written: () => notices.written(),
+      written: (last) => notices.written(last),
     })
   }
 
@@ -152,17 +152,17 @@ class SqliteJournal implements OpenJournal {
   /** With what is to be told of it, in one transaction; then whoever delivers that is woken. */
   #writeChange(record: ExecutionRecord, write: () => void): void {
     if (!this.#notices.isActive) return this.#write(write)
-    const isToTell = this.#write(() => {
+    const last = this.#write(() => {
       const before = record.spec.agent === undefined ? null : this.find(record.id)
       write()
       return this.outbox.addWith(this.#notices, before, record)
     })
-    if (isToTell) this.#notices.written()
+    if (last !== null) this.#notices.written(last)
   }
 
-  #tellVerdict(id: TrialId, verdict: TrialVerdict): boolean {
+  #tellVerdict(id: TrialId, verdict: TrialVerdict): number | null {
     const trial = this.#notices.isActive ? this.trials.find(id) : null
-    if (trial === null) return false
+    if (trial === null) return null
     const steps = () =>
       this.trials.steps(id).flatMap(({ executionId }) => this.find(executionId) ?? [])
     return this.outbox.insert(this.#notices.ofVerdict(trial, verdict, steps))

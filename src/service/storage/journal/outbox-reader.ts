@@ -46,13 +46,13 @@ export class SqliteOutboxReader implements OutboxReader {
     this.#statements = prepareStatements(database, owner)
   }
 
-  due(target: string, now: Date, most: number): PendingDelivery[] {
-    const rows = this.#statements.due.all(target, now.getTime(), most)
+  due(target: string, upTo: number, now: Date, most: number): PendingDelivery[] {
+    const rows = this.#statements.due.all(target, upTo, now.getTime(), most)
     return rows.map((row) => this.#pending(row))
   }
 
-  nextDueAt(target: string): Date | null {
-    const row = this.#statements.nextDue.get(target)
+  nextDueAt(target: string, upTo: number): Date | null {
+    const row = this.#statements.nextDue.get(target, upTo)
     const { next_at_ms } = z.object({ next_at_ms: z.int().nullable() }).parse(row)
     return next_at_ms === null ? null : new Date(next_at_ms)
   }
@@ -133,14 +133,15 @@ const isFirst = `NOT EXISTS (
 function prepareStatements(database: Database, owner: DisposableStack) {
   const prepare = preparing(database, owner)
   return {
-    due: prepare<[string, number, number]>(
+    due: prepare<[string, number, number, number]>(
       `SELECT ${columns} FROM deliveries AS d
-       WHERE target = ? AND next_at_ms <= ? AND next_at_ms IS NOT NULL AND ${isFirst}
+       WHERE target = ? AND ordinal <= ? AND next_at_ms <= ? AND next_at_ms IS NOT NULL
+         AND ${isFirst}
        ORDER BY next_at_ms, ordinal LIMIT ?`,
     ),
-    nextDue: prepare<[string]>(
+    nextDue: prepare<[string, number]>(
       `SELECT min(next_at_ms) AS next_at_ms FROM deliveries AS d
-       WHERE target = ? AND next_at_ms IS NOT NULL AND ${isFirst}`,
+       WHERE target = ? AND ordinal <= ? AND next_at_ms IS NOT NULL AND ${isFirst}`,
     ),
     find: prepare<[string]>(`SELECT ${columns} FROM deliveries WHERE id = ?`),
     list: prepare<

@@ -11,6 +11,7 @@ import { preparing, type WriteTransaction } from "./connection.ts"
 const tidyBatch = 500
 
 const TargetRow = z.object({ target: z.string() })
+const LastRow = z.object({ last: z.int() })
 const CountRow = TargetRow.extend({ pending: z.int() })
 
 /** The outbox of the journal, as its one writer has it. */
@@ -34,19 +35,26 @@ export class SqliteOutbox implements Outbox {
     this.#write(() => this.#insert([delivery]))
   }
 
-  /** Within the transaction of what they are about. Answers whether there is something to tell. */
-  addWith(source: NoticeSource, before: ExecutionRecord | null, record: ExecutionRecord): boolean {
-    const renamed =
-      before === null ? [] : renamedQuestions(before.agent ?? null, record.agent ?? null)
-    for (const { from, to } of renamed) this.#statements.rename.run(to, record.id, from)
-    const deliveries = source.ofChange(before, record)
-    return this.insert(deliveries)
+  /** Within the transaction of what they are about. Answers the last one; null for none. */
+  addWith(
+    source: NoticeSource,
+    before: ExecutionRecord | null,
+    record: ExecutionRecord,
+  ): number | null {
+    const asked = renamedQuestions(before?.agent ?? null, record.agent ?? null)
+    for (const { from, to } of asked) this.#statements.rename.run(to, record.id, from)
+    return this.insert(source.ofChange(before, record))
   }
 
   /** The same for deliveries that are known already. */
-  insert(deliveries: readonly NewDelivery[]): boolean {
+  insert(deliveries: readonly NewDelivery[]): number | null {
+    if (deliveries.length === 0) return null
     this.#insert(deliveries)
-    return deliveries.length > 0
+    return this.lastOrdinal()
+  }
+
+  lastOrdinal(): number {
+    return LastRow.parse(this.#statements.last.get()).last
   }
 
   #insert(deliveries: readonly NewDelivery[]): void {
@@ -125,6 +133,7 @@ function prepareStatements(database: Database, owner: DisposableStack) {
          (id, target, about, principal, kind, subject, facts, created_at_ms, next_at_ms)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)`,
     ),
+    last: prepare<[]>("SELECT coalesce(max(ordinal), 0) AS last FROM deliveries"),
     rename: prepare<[string, string, string]>(
       "UPDATE deliveries SET subject = ? WHERE about = ? AND kind = 'question' AND subject = ?",
     ),

@@ -28,9 +28,9 @@ const StepRow = z.object({
 
 /** What is to be told of a verdict, written in the transaction that writes it. */
 type VerdictNotices = {
-  /** Whether there is something to tell. */
-  write(id: TrialId, verdict: TrialVerdict): boolean
-  written(): void
+  /** Answers the last one; null where there is nothing to tell. */
+  write(id: TrialId, verdict: TrialVerdict): number | null
+  written(ordinal: number): void
 }
 
 /** The trials of the journal, as their one writer has them. */
@@ -134,12 +134,12 @@ export class SqliteTrials implements TrialStore {
   }
 
   end(id: TrialId, verdict: TrialVerdict, envelope: SignedAttestation): void {
-    const isToTell = this.#write(() => {
+    const last = this.#write(() => {
       const row = this.#statements.end.get(verdict, JSON.stringify(envelope), id)
       assert(row !== null, `trial ${id} is not in the journal, or has its verdict already`)
       return this.#notices.write(id, verdict)
     })
-    if (isToTell) this.#notices.written()
+    if (last !== null) this.#notices.written(last)
   }
 
   countOpen(principal: string): number {

@@ -17,18 +17,14 @@ CREATE TABLE deliveries (
   CHECK ((next_at_ms IS NULL) = (outcome IS NOT NULL))
 ) STRICT;
 
--- Nothing is told twice to the same target, however often it is written.
+-- Nothing is told twice to the same target, however often it is written. It also finds what else
+-- there is about the same.
 CREATE UNIQUE INDEX deliveries_once ON deliveries (about, kind, subject, target);
 
 CREATE INDEX deliveries_due ON deliveries (target, next_at_ms, ordinal)
   WHERE next_at_ms IS NOT NULL;
 
-CREATE INDEX deliveries_in_order ON deliveries (target, about, ordinal)
-  WHERE next_at_ms IS NOT NULL;
-
 CREATE INDEX deliveries_settled ON deliveries (settled_at_ms) WHERE settled_at_ms IS NOT NULL;
-
-CREATE INDEX deliveries_by_principal ON deliveries (principal);
 
 CREATE TABLE delivery_attempts (
   delivery INTEGER NOT NULL REFERENCES deliveries ON DELETE CASCADE,
