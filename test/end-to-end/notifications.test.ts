@@ -4,10 +4,12 @@ import { join } from "node:path"
 import { connect } from "../../src/client/connect.ts"
 import { cliOf } from "../support/cli-of.ts"
 import { isSigned, NotificationReceiver, TargetsFile } from "../support/notification-receiver.ts"
+import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 import { clientOf, shell } from "../support/steered.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 import { makeToken } from "../support/tokens.ts"
+import { runTrial, TrialGround } from "../support/trials.ts"
 import { until } from "../support/until.ts"
 
 setDefaultTimeout(60_000)
@@ -132,6 +134,32 @@ describe("what a target is told", () => {
 
     const [received] = await receiver.whenGot(1)
     expect(received?.body.link).toMatch(/^https:\/\/build\.example\.net\/run\/executions\/\w{26}$/)
+  })
+})
+
+describe("a trial that does not hold", () => {
+  test("is told", async () => {
+    using receiver = new NotificationReceiver()
+    using targets = new TargetsFile({
+      all: TargetsFile.hook(`${receiver.url}/all`, { events: "[verification-broken]" }),
+    })
+    await using service = await Service.start({ flags: targets.flags })
+    using runner = await RawSession.open(await service.url())
+    using good = new TrialGround("T01_good")
+    using bad = new TrialGround("T02_bad")
+    expect(await runTrial(runner, good.request())).toMatchObject({ verdict: "PASSED" })
+    const ended = await runTrial(runner, bad.request(bad.steps("true")))
+    expect(ended).toMatchObject({ verdict: "FAILED" })
+
+    const [{ path, body } = { path: "", body: {} }] = await receiver.whenGot(1)
+    expect(path).toBe("/hook/all")
+    expect(body).toMatchObject({
+      event: "verification-broken",
+      trial_id: ended.trial,
+      name: "T02_bad",
+      verdict: "FAILED",
+      link: `${await service.url("/trials")}/${ended.trial}`,
+    })
   })
 })
 
