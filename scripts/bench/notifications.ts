@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect } from "../../src/client/connect.ts"
+import { until } from "../../test/support/until.ts"
 import { type Figure, type Measured, timesFloor } from "./figure.ts"
 import { MeasuredService } from "./measured-service.ts"
 import { cpuSecondsOf } from "./process-cost.ts"
@@ -20,12 +21,12 @@ type Side = { service: MeasuredService; ms: number[]; cpuMs: number[] }
 /** What it costs an execution that somebody is told of its end. */
 export async function measureNotifications(executable: string): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), "cc-executor-bench-notify-"))
-  let told = 0
+  const told = { ends: 0 }
   using receiver = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch() {
-      told += 1
+      told.ends += 1
       return new Response("taken")
     },
   })
@@ -39,14 +40,14 @@ export async function measureNotifications(executable: string): Promise<Measured
     for (const side of [quiet, well, dead]) await runRound(side, round > 0)
   }
   const ends = (rounds + 1) * perRound
-  while (told < ends) await Bun.sleep(10)
+  await until("the target is told of every end", () => told.ends >= ends)
   rmSync(folder, { recursive: true })
   return {
     about,
     figures: [
       ...figuresOf("a target", well, quiet),
       ...figuresOf("a target that is down", dead, quiet),
-      { what: "ends that the target was told of", value: told, unit: "" },
+      { what: "ends that the target was told of", value: told.ends, unit: "" },
     ],
     plots: [],
   }

@@ -2,7 +2,7 @@ import { z } from "zod"
 import type { AgentStatus, Question } from "./agent.ts"
 import { nameOf } from "./name.ts"
 import type { ExecutionRecord } from "./record.ts"
-import { exitOf, type Outcome } from "./state.ts"
+import { endFacts, type Outcome } from "./state.ts"
 import type { Announcement, TrialVerdict } from "./trial/announcement.ts"
 
 /** Something that people want to be told, whether they look or not. */
@@ -56,7 +56,7 @@ export type Notice = {
 export function noticeOfEnd(record: ExecutionRecord): Notice | null {
   if (record.state.kind !== "ended") return null
   const { outcome } = record.state
-  const facts = { ...factsOf(record), ending: endingFacts(outcome) }
+  const facts = { ...factsOf(record), ending: endFacts(outcome) }
   return { ...of(record), kind: kindOfEnd(outcome), subject: "", facts }
 }
 
@@ -64,16 +64,6 @@ export function noticeOfEnd(record: ExecutionRecord): Notice | null {
 function kindOfEnd(outcome: Outcome): "ended" | "failed" | "lost" {
   if (outcome.kind === "lost") return "lost"
   return outcome.kind === "exited" && outcome.exitCode === 0 ? "ended" : "failed"
-}
-
-function endingFacts(outcome: Outcome): NonNullable<NoticeFacts["ending"]> {
-  const exit = exitOf(outcome)
-  return {
-    outcome: outcome.kind,
-    exit_code: exit?.kind === "exited" ? exit.exitCode : null,
-    signal: exit?.kind === "signaled" ? exit.signal : null,
-    cause: outcome.kind === "stopped" ? outcome.cause : null,
-  }
 }
 
 /** What has become worth telling between two statuses of an agent's session. */

@@ -39,6 +39,6 @@ export interface Outbox {
   /** Keeps it within its bounds. */
   tidy(bounds: OutboxBounds): GivenUp
   pending(): ReadonlyMap<string, number>
-  /** Whether something waits that was tried less often than that. */
-  hasTriedLessThan(attempts: number): boolean
+  /** Whether something waits, and the last one was written after that. */
+  isFresh(since: Date): boolean
 }

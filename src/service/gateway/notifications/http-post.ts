@@ -1,4 +1,4 @@
-import { isErrno, messageOf } from "../../../lib/errno.ts"
+import { errnoOf, messageOf } from "../../../lib/errno.ts"
 import { onOneLine } from "../../../lib/harmless-text.ts"
 import { type Attempted, delivered, failed, refused } from "./attempt.ts"
 
@@ -91,9 +91,20 @@ function readRetryAfter(text: string | null): number | null {
   return Math.min(Number(text) * 1000, longestRetryAfterMs)
 }
 
+/** By Bun's codes; its own messages are about Bun, and name the address, which may be a secret. */
+const whyNot: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "it refused the connection",
+  ECONNRESET: "it closed the connection before it had answered",
+  ENOTFOUND: "its host name is not known",
+  EPROTO: "the TLS handshake failed",
+  InvalidHTTPResponse: "what it answered is no HTTP",
+  Malformed_HTTP_Response: "what it answered is no HTTP",
+  ResponseHeadersTooLarge: "the headers of its answer are too large",
+}
+
 function whyNotSent(error: unknown): string {
-  if (isErrno(error, "ConnectionRefused", "ECONNREFUSED")) return "it refused the connection"
-  // The address may be a secret, and is known from the configuration.
-  const message = messageOf(error).replaceAll(/\bhttps?:\/\/\S+/g, "its address")
-  return onOneLine(message)
+  const code = errnoOf(error) ?? ""
+  const known = Object.hasOwn(whyNot, code) ? whyNot[code] : undefined
+  if (known !== undefined) return known
+  return onOneLine(messageOf(error).replaceAll(/\b(?:https?:\/\/|getaddrinfo )\S+/g, "its address"))
 }

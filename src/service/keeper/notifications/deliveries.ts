@@ -18,8 +18,8 @@ const settledKeptMs = 7 * 24 * 60 * 60 * 1000
 const mostPending = 100_000
 /** What is written meanwhile is told of together. */
 const tellMs = 50
-/** Where a service ends when it is idle, it first tries so often to tell what is left. */
-const triesBeforeIdle = 5
+/** Where a service ends when it is idle, it first tries for so long to tell what is left. */
+const freshMs = 60_000
 
 type Ports = {
   /** Made when it is first asked for. */
@@ -40,7 +40,7 @@ export class Deliveries {
   readonly #notices: Notices
   readonly #ports: Ports
   #synced = 0
-  #telling: Disposable | null = null
+  #isTelling = false
 
   constructor(targets: readonly NotifyTarget[], maxAgeMs: number, notices: Notices, ports: Ports) {
     this.#targets = new Map(targets.map(({ name }) => [name, noCounts()]))
@@ -87,8 +87,10 @@ export class Deliveries {
   async written(ordinal: number): Promise<void> {
     await this.#ports.sync()
     this.#synced = Math.max(this.#synced, ordinal)
-    this.#telling ??= this.#ports.clock.after(tellMs, () => {
-      this.#telling = null
+    if (this.#isTelling) return
+    this.#isTelling = true
+    this.#ports.clock.after(tellMs, () => {
+      this.#isTelling = false
       this.#ports.synced(this.#synced)
     })
   }
@@ -115,9 +117,10 @@ export class Deliveries {
     }
   }
 
-  /** Whether something has hardly been tried yet: then a service that is idle waits a little. */
+  /** Whether something waits that has not waited for long: then a service is not idle. */
   get areFresh(): boolean {
-    return this.#targets.size > 0 && this.#ports.outbox().hasTriedLessThan(triesBeforeIdle)
+    if (this.#targets.size === 0) return false
+    return this.#ports.outbox().isFresh(new Date(this.#ports.clock.now().getTime() - freshMs))
   }
 
   metrics(): MetricSamples[] {

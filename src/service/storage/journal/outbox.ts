@@ -105,8 +105,8 @@ export class SqliteOutbox implements Outbox {
     return new Map(rows.map(({ target, pending }) => [target, pending]))
   }
 
-  hasTriedLessThan(attempts: number): boolean {
-    return this.#statements.triedLessThan.get(attempts) !== null
+  isFresh(since: Date): boolean {
+    return this.#statements.fresh.get(since.getTime()) !== null
   }
 
   #inBatches(removeSome: () => unknown[]): void {
@@ -173,8 +173,9 @@ function prepareStatements(database: Database, owner: DisposableStack) {
       `SELECT target, count(*) AS pending FROM deliveries
        WHERE next_at_ms IS NOT NULL GROUP BY target`,
     ),
-    triedLessThan: prepare<[number]>(
-      "SELECT 1 FROM deliveries WHERE next_at_ms IS NOT NULL AND attempts < ? LIMIT 1",
+    fresh: prepare<[number]>(
+      `SELECT 1 FROM deliveries WHERE next_at_ms IS NOT NULL AND ? < (
+         SELECT created_at_ms FROM deliveries ORDER BY ordinal DESC LIMIT 1) LIMIT 1`,
     ),
   }
 }

@@ -5,7 +5,7 @@ import { Notices } from "../../../../src/service/keeper/notifications/notices.ts
 import { openJournal } from "../../../../src/service/storage/journal/journal.ts"
 import { openJournalReader } from "../../../../src/service/storage/journal/journal-reader.ts"
 import { statePathsIn } from "../../../../src/service/storage/state-paths.ts"
-import { admitted, after, labelled, live, queued, sampleTime } from "./sample-executions.ts"
+import { emptied, labelled, live, queued, sampleTime, someReceipt } from "./sample-executions.ts"
 import { rawRows, stillClock, succeeded, temporaryDirectory } from "./temporary-journal.ts"
 
 const everything: NotifyTarget = {
@@ -57,15 +57,15 @@ describe("an end", () => {
     expect(stage.written).toEqual([1, 3])
   })
 
-  test("that could not be written is told of no more than it has happened", () => {
+  test("that the journal does not take is told to nobody", () => {
     using stage = opened(everything)
-    const record = queued()
-    stage.journal.create(record, null)
-    const running = after(record, admitted)
-    expect(() => stage.journal.end([admitted], running, { ...running } as never)).toThrow()
+    const ended = live(stage.journal)
+    expect(() => stage.journal.end([emptied], ended, someReceipt)).toThrow("has ended there")
+    const unknown = { ...ended, id: queued().id }
+    expect(() => stage.journal.end([emptied], unknown, someReceipt)).toThrow("not in the journal")
 
-    expect(stage.due()).toEqual([])
-    expect(stage.written).toEqual([])
+    expect(stage.due().map(({ notice }) => notice.about)).toEqual([ended.id])
+    expect(stage.written).toEqual([1])
   })
 
   test("costs nothing where nobody is told", () => {
@@ -79,7 +79,8 @@ describe("a delivery", () => {
   test("waits until its time, keeps its last attempts, and is settled once", () => {
     using stage = opened(everything)
     live(stage.journal)
-    const [{ id: delivery = "", target = "" } = {}] = stage.due()
+    const [pending] = stage.due()
+    const { id: delivery = "", target = "" } = pending ?? {}
     const again = { kind: "again", at: hoursAfter(1).toISOString() } as const
     const report = { delivery, target, attempt: { ...failedAttempt, result: "failed" as const } }
     for (let count = 0; count < 25; count += 1) {
@@ -128,6 +129,14 @@ describe("the outbox", () => {
     expect(states.toReversed().join()).toMatch(/^(expired,){7}(displaced,){2}(pending,?){3}$/)
     stage.journal.outbox.tidy({ ...bounds, settledBefore: hoursAfter(3) })
     expect(stage.reader.outbox.deliveries({ principal: null }, 100)).toHaveLength(3)
+  })
+
+  test("is fresh while something waits, and the last one is not old", () => {
+    using stage = opened(everything)
+    const { outbox } = stage.journal
+    expect(outbox.isFresh(hoursAfter(-1))).toBe(false)
+    live(stage.journal)
+    expect([outbox.isFresh(hoursAfter(-1)), outbox.isFresh(hoursAfter(1))]).toEqual([true, false])
   })
 
   test("outlives the executions that it tells of", () => {
