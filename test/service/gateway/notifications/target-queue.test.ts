@@ -121,7 +121,7 @@ describe("a target that takes everything", () => {
 })
 
 describe("a message that its target does not take", () => {
-  test("waits twice as long each time, and what follows it waits with it; others do not", async () => {
+  test("waits twice as long each time, with what follows it; others do not", async () => {
     const stage = new Stage()
     stage.answer = ({ id }) => (id === "bad" ? failed("it answered 500", 500) : delivered(200))
     stage.add("bad", "one")
@@ -140,7 +140,7 @@ describe("a message that its target does not take", () => {
     expect(stage.sent.slice(-2)).toEqual(["bad", "after"])
   })
 
-  test("is given up when it was refused for good, or tried too often; then the next one goes", async () => {
+  test("is given up when it was refused or tried too often; then the next one goes", async () => {
     const stage = new Stage()
     stage.answer = ({ id }) => (id === "gone" ? refused("it answered 410", 410) : failed("down"))
     stage.add("gone", "one")
@@ -166,7 +166,7 @@ describe("a message that its target does not take", () => {
 })
 
 describe("a target that is down", () => {
-  test("gets one attempt now and then, whatever waits, and everything once it is back", async () => {
+  test("gets one attempt now and then, and everything once it is back", async () => {
     const stage = new Stage()
     stage.answer = () => failed("it refused the connection")
     for (let number = 0; number < 500; number += 1) stage.add(`m${number}`)
