@@ -12,7 +12,8 @@ const rounds = 7
 const perRound = 150
 const atOnce = 4
 const about = `\`true\`, ${perRound} times, ${atOnce} at once, on three services in turn,
-  ${rounds} rounds after one to warm up: one that tells nobody, which is the floor; one whose target, on the same two
+  ${rounds} rounds after one to warm up: one that tells nobody, which is the floor; one whose
+  target, on the same two
   processors, is told of every end; and one whose target is down. The clock runs from the request to
   the message that tells the end. CPU is the keeper's.`
 

@@ -25,7 +25,7 @@ export type DeliveryFilter = {
 
 export interface OutboxReader {
   /**
-   * What may be sent to a target now, whatever has waited longest first. Of one execution or trial
+   * What may be sent to a target now, in the order in which it happened. Of one execution or trial
    * that is its first alone: what follows waits for it. `upTo` is the last one that may be sent.
    */
   due(target: TargetName, upTo: number, now: Date, most: number): PendingDelivery[]

@@ -6,6 +6,8 @@ export type Attempted = {
   /** Of HTTP, or the exit code of a command; null where there was no answer. */
   status: number | null
   why: string | null
+  /** Nobody answers at its address: no message would arrive. */
+  isUnreachable?: boolean
   /** How long the target asks to be left alone. */
   retryAfterMs?: number
 }

@@ -28,7 +28,8 @@ export async function httpPost(post: Post, ended: AbortSignal): Promise<Attempte
   } catch (error) {
     if (limit.aborted) return failed(`no whole answer within ${deadlineMs / 1000} s`)
     if (ended.aborted) return failed("the service ended meanwhile")
-    return failed(whyNotSent(error))
+    const nobody = unreachable.has(errnoOf(error) ?? "") ? { isUnreachable: true } : {}
+    return { ...failed(whyNotSent(error)), ...nobody }
   }
 }
 
@@ -101,6 +102,13 @@ const whyNot: Readonly<Record<string, string>> = {
   Malformed_HTTP_Response: "what it answered is no HTTP",
   ResponseHeadersTooLarge: "the headers of its answer are too large",
 }
+
+const unreachable: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+])
 
 function whyNotSent(error: unknown): string {
   const code = errnoOf(error) ?? ""

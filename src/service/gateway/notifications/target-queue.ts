@@ -12,7 +12,7 @@ const longestPauseMs = 15_000
 const longestRetryMs = 600_000
 /** With these waits it takes more than a day. */
 const mostAttempts = 160
-/** Read at once: what is due is put in order by the journal. */
+/** Read at once; with fewer that wait, they are sent one after another, as they happened. */
 const readAhead = 64
 /** Beyond this, what came of attempts has to be written down first. */
 const mostTaken = 200
@@ -34,9 +34,10 @@ export type QueuePorts = {
 }
 
 /**
- * Sends to one target what the outbox has for it: in order within an execution, several executions
- * side by side. A message that fails waits by itself; when everything fails, the target is left
- * alone but for one attempt now and then.
+ * Sends to one target what the outbox has for it, as it happened; when much waits, several at a
+ * time, and in order within an execution. A message that fails waits by itself, with what follows
+ * it there; when everything fails, or nobody answers, the target is left alone but for one attempt
+ * now and then.
  */
 export class TargetQueue {
   readonly #target: string
@@ -45,6 +46,8 @@ export class TargetQueue {
   /** Under way, or not yet written down. */
   readonly #taken = new Set<ExecutionId>()
   #found: PendingDelivery[] = []
+  /** More waits than is sent one after another. */
+  #isBehind = false
   #underWay = 0
   #failures = 0
   #failingSince: Date | null = null
@@ -109,6 +112,7 @@ export class TargetQueue {
         return
       }
       this.#found = found
+      this.#isBehind = found.length >= readAhead
     }
   }
 
@@ -117,7 +121,7 @@ export class TargetQueue {
   }
 
   #room(): number {
-    return this.#isDown ? 1 : this.#mostAtOnce
+    return this.#isBehind && !this.#isDown ? this.#mostAtOnce : 1
   }
 
   async #send(delivery: PendingDelivery): Promise<void> {
@@ -141,16 +145,16 @@ export class TargetQueue {
   }
 
   /** How the target is, by what it did with a message. */
-  #learn({ result, why, retryAfterMs = 0 }: Attempted): void {
+  #learn({ result, why, isUnreachable = false, retryAfterMs = 0 }: Attempted): void {
     const nowMs = this.#ports.now().getTime()
     if (result !== "failed") {
       this.#failures = 0
       this.#tell(null, null)
       return
     }
-    this.#failures += 1
+    this.#failures = Math.max(this.#failures + 1, isUnreachable ? downAfter : 0)
     if (!this.#isDown) return
-    this.#found = [] // the next attempt is made with what has been tried least
+    this.#found = [] // the next attempt is made with the oldest that is due then
     const pauseMs = backOff(this.#failures - downAfter + 1, longestPauseMs)
     this.#notBeforeMs = nowMs + Math.max(retryAfterMs, this.#spread(pauseMs))
     this.#tell(this.#failingSince ?? new Date(nowMs), why)
@@ -164,13 +168,14 @@ export class TargetQueue {
 
   #afterwards(
     { attempts: before, notice }: PendingDelivery,
-    { result, retryAfterMs = 0 }: Attempted,
+    { result, isUnreachable = false, retryAfterMs = 0 }: Attempted,
   ): AfterAttempt {
     const attempts = before + 1
     if (result !== "failed") return { kind: "settled", outcome: result }
-    if (notice.kind === "test" || attempts >= mostAttempts) {
-      return { kind: "settled", outcome: "exhausted" }
-    }
+    if (notice.kind === "test") return { kind: "settled", outcome: "exhausted" }
+    // The target waits, not the message: it is still the first one, and has done nothing wrong.
+    if (isUnreachable) return { kind: "again", at: this.#ports.now().toISOString() }
+    if (attempts >= mostAttempts) return { kind: "settled", outcome: "exhausted" }
     const waitMs = Math.max(retryAfterMs, this.#spread(backOff(attempts, longestRetryMs)))
     const at = new Date(this.#ports.now().getTime() + waitMs)
     return { kind: "again", at: at.toISOString() }

@@ -137,7 +137,7 @@ function prepareStatements(database: Database, owner: DisposableStack) {
       `SELECT ${columns} FROM deliveries AS d
        WHERE target = ? AND ordinal <= ? AND next_at_ms <= ? AND next_at_ms IS NOT NULL
          AND ${isFirst}
-       ORDER BY next_at_ms, ordinal LIMIT ?`,
+       ORDER BY ordinal LIMIT ?`,
     ),
     nextDue: prepare<[string, number]>(
       `SELECT min(next_at_ms) AS next_at_ms FROM deliveries AS d

@@ -27,7 +27,6 @@ class Stage {
       due: (_, upTo, now, most) =>
         this.#first(upTo)
           .filter(({ nextAtMs }) => nextAtMs !== null && nextAtMs <= now.getTime())
-          .toSorted((one, other) => (one.nextAtMs ?? 0) - (other.nextAtMs ?? 0))
           .slice(0, most),
       nextDueAt: (_, upTo) => {
         const times = this.#first(upTo).map(({ nextAtMs }) => nextAtMs ?? 0)
@@ -90,16 +89,25 @@ class Stage {
 }
 
 describe("a target that takes everything", () => {
-  test("gets what is there, each once, four at a time, and of one execution in order", async () => {
+  test("gets what is there in the order in which it happened", async () => {
     const stage = new Stage()
-    for (let number = 0; number < 30; number += 1) stage.add(`m${number}`, `e${number % 6}`)
+    for (let number = 0; number < 30; number += 1) stage.add(`m${number}`)
     await stage.run(1000)
 
-    expect(stage.sent).toHaveLength(30)
-    expect(new Set(stage.sent).size).toBe(30)
+    expect(stage.sent).toEqual(stage.rows.map(({ id }) => id))
+    expect(stage.most).toBe(1)
+  })
+
+  test("gets four at a time where much waits, and of one execution in order", async () => {
+    const stage = new Stage()
+    for (let number = 0; number < 600; number += 1) stage.add(`m${number}`, `e${number % 100}`)
+    await stage.run(10_000)
+
+    expect(stage.sent).toHaveLength(600)
+    expect(new Set(stage.sent).size).toBe(600)
     expect(stage.most).toBe(4)
-    for (let about = 0; about < 6; about += 1) {
-      const own = stage.sent.filter((id) => Number(id.slice(1)) % 6 === about)
+    for (let about = 0; about < 100; about += 1) {
+      const own = stage.sent.filter((id) => Number(id.slice(1)) % 100 === about)
       expect(own).toEqual(
         own.toSorted((one, other) => Number(one.slice(1)) - Number(other.slice(1))),
       )
@@ -165,10 +173,27 @@ describe("a message that its target does not take", () => {
   })
 })
 
-describe("a target that is down", () => {
+describe("a target where nobody answers", () => {
+  test("is tried with the oldest message, which stays the first when it is back", async () => {
+    const stage = new Stage()
+    stage.answer = () => ({ ...failed("it refused the connection"), isUnreachable: true })
+    for (let number = 0; number < 20; number += 1) stage.add(`m${number}`)
+    await stage.run(86_400_000)
+    expect(new Set(stage.sent)).toEqual(new Set(["m0"]))
+    expect(stage.sent.length).toBeLessThan(7000)
+    expect(stage.outcomes()).not.toContain("exhausted")
+
+    stage.sent.length = 0
+    stage.answer = () => delivered(200)
+    await stage.run(20_000)
+    expect(stage.sent).toEqual(stage.rows.map(({ id }) => id))
+  })
+})
+
+describe("a target that fails all the time", () => {
   test("gets one attempt now and then, and everything once it is back", async () => {
     const stage = new Stage()
-    stage.answer = () => failed("it refused the connection")
+    stage.answer = () => failed("it answered 500", 500)
     for (let number = 0; number < 500; number += 1) stage.add(`m${number}`)
     await stage.run(600_000)
     const attempts = stage.sent.length
@@ -176,12 +201,12 @@ describe("a target that is down", () => {
     // Five before it counts as down, then after 1, 2, 4, 8, 15, 15 … seconds.
     expect(attempts).toBeGreaterThan(30)
     expect(attempts).toBeLessThan(60)
-    expect(stage.told).toEqual(["it refused the connection"])
+    expect(stage.told).toEqual(["it answered 500"])
     expect(stage.queue.failingSince).not.toBeNull()
     stage.answer = () => delivered(200)
     await stage.run(700_000)
     expect(stage.rows.every(({ nextAtMs }) => nextAtMs === null)).toBe(true)
-    expect(stage.told).toEqual(["it refused the connection", null])
+    expect(stage.told).toEqual(["it answered 500", null])
   })
 })
 

@@ -21,8 +21,7 @@ CREATE TABLE deliveries (
 -- there is about the same.
 CREATE UNIQUE INDEX deliveries_once ON deliveries (about, kind, subject, target);
 
-CREATE INDEX deliveries_due ON deliveries (target, next_at_ms, ordinal)
-  WHERE next_at_ms IS NOT NULL;
+CREATE INDEX deliveries_pending ON deliveries (target, ordinal) WHERE next_at_ms IS NOT NULL;
 
 CREATE INDEX deliveries_settled ON deliveries (settled_at_ms) WHERE settled_at_ms IS NOT NULL;
 
