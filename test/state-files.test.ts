@@ -73,6 +73,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     files: {
       "src/agent/host/run-agent-host.ts": "Bun.file", // its orders
       "src/cli/commands/mcp-install.ts": "existsSync",
+      "src/cli/commands/review/request.ts": "readFileSync",
       "src/cli/commands/verify.ts": "readFileSync",
       "src/cli/connect/bearer-token.ts": "readFileSync",
       "src/cli/connect/client-tls.ts": "readFileSync",
