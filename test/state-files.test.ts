@@ -73,6 +73,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     files: {
       "src/agent/host/run-agent-host.ts": "Bun.file", // its orders
       "src/cli/commands/mcp-install.ts": "existsSync",
+      "src/cli/commands/review/request.ts": "readFileSync",
       "src/cli/commands/verify.ts": "readFileSync",
       "src/cli/connect/bearer-token.ts": "readFileSync",
       "src/cli/connect/client-tls.ts": "readFileSync",
@@ -104,7 +105,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
       "src/workflow/run/graduate.ts": "copyFileSync existsSync mkdirSync renameSync",
       "src/workflow/run/new-work.ts": "mkdirSync writeFileSync",
       "src/workflow/run/open-works.ts": "readdirSync statSync",
-      "src/workflow/run/places/git-ground.ts": "copyFileSync existsSync rmSync",
+      "src/workflow/run/places/git-ground.ts": "copyFileSync existsSync rmSync statSync utimesSync",
       "src/workflow/run/places/git.ts": "existsSync",
       "src/workflow/run/places/plain-ground.ts":
         "copyFileSync lstatSync mkdirSync readFileSync readdirSync readlinkSync rmSync " +
@@ -112,7 +113,14 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
       "src/workflow/run/places/runner-folder.ts":
         "existsSync lstatSync mkdirSync openSync readFileSync readdirSync realpathSync rmSync " +
         "rmdirSync writeFileSync",
-      "src/workflow/run/trial/prepared-trial.ts": "existsSync mkdirSync readFileSync",
+      "src/workflow/run/places/test-folders.ts": "readdirSync",
+      "src/workflow/run/review/deliver-review.ts": "existsSync mkdirSync",
+      "src/workflow/run/review/fix-run-lock.ts": "mkdirSync openSync rmSync",
+      "src/workflow/run/review/new-request.ts": "existsSync mkdirSync",
+      "src/workflow/run/review/review-attempt.ts": "mkdirSync",
+      "src/workflow/run/review/review-place.ts": "lstatSync mkdirSync readFileSync renameSync",
+      "src/workflow/run/review/round-files.ts": "readdirSync",
+      "src/workflow/run/trial/prepared-trial.ts": "existsSync mkdirSync readFileSync statSync",
       "src/workflow/run/trial/run-trial.ts": "copyFileSync mkdirSync",
     },
   },

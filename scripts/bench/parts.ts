@@ -6,6 +6,7 @@ import { measureLedger } from "./ledger.ts"
 import { measureMcpStart } from "./mcp-start.ts"
 import { measureMemory } from "./memory.ts"
 import { measureNeighbours } from "./neighbours.ts"
+import { measureNotifications } from "./notifications.ts"
 import { measureScaling } from "./scaling.ts"
 import { measureScreens } from "./screens.ts"
 import { measureSessions } from "./sessions.ts"
@@ -24,6 +25,7 @@ const parts = {
   "mcp-start": measureMcpStart,
   agents: measureAgents,
   ledger: measureLedger,
+  notifications: measureNotifications,
 }
 
 export type MeasuredPart = Measured & { name: string }

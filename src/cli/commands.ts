@@ -95,6 +95,14 @@ const table = {
       summary: "show the output of an execution",
       load: async () => (await import("./commands/logs.ts")).logsCommand,
     },
+    "notify ls": {
+      summary: "list what was told to whom, and what does not arrive",
+      load: async () => (await import("./commands/notify/ls.ts")).notifyLsCommand,
+    },
+    "notify test": {
+      summary: "send a test message to a target",
+      load: async () => (await import("./commands/notify/test.ts")).notifyTestCommand,
+    },
   },
   Steer: {
     pause: {

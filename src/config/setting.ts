@@ -7,6 +7,7 @@ export const settingGroups = [
   "Limits",
   "Output",
   "Disk",
+  "Notifications",
   "Logs",
   "Lifetime",
 ] as const

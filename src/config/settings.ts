@@ -2,6 +2,7 @@ import { z } from "zod"
 import { ContainmentMode } from "../execution/record.ts"
 import { BudgetPolicy } from "../execution/spec.ts"
 import { listenSettings } from "./listen-settings.ts"
+import { notifySettings } from "./notify-settings.ts"
 import { policySettings } from "./policy-settings.ts"
 import { type SettingFacts, settingFacts, settingsIn } from "./setting.ts"
 import { stateDirSetting } from "./state-dir.ts"
@@ -187,6 +188,8 @@ export const Settings = z.object({
     description:
       "Space held in reserve, so that the end of executions can be recorded on a full disk.",
   }),
+
+  ...notifySettings,
 
   logLevel: logs(choice(logLevels, pythonLevels), {
     bareVariable: "LOG_LEVEL",

@@ -95,6 +95,14 @@ export const TurnOutcome = z.enum([
 ])
 export type TurnOutcome = z.infer<typeof TurnOutcome>
 
+/** A budget of which four fifths are gone. */
+export const BudgetUse = z.object({
+  budget: z.enum(["turns", "cost", "tokens"]),
+  limit: z.number(),
+  used: z.number(),
+})
+export type BudgetUse = z.infer<typeof BudgetUse>
+
 const EndedTurn = z.object({
   turn_id: z.string().nullable().describe("null for a turn that the agent began by itself"),
   outcome: TurnOutcome,
@@ -121,6 +129,11 @@ export const AgentStatus = z.object({
   questions: z.array(Question),
   usage: Usage,
   limit: UsageLimit.nullable(),
+  limited_until: time.nullish().describe("while a usage limit holds it up"),
+  budget_warnings: z
+    .array(BudgetUse)
+    .optional()
+    .describe("budgets that are nearly used up, as they were when that was noticed"),
   last_turn: EndedTurn.nullable(),
   crashes: z.int().describe("how often the agent's program died and was started again"),
   end: z

@@ -64,6 +64,7 @@ export const ExecutionSpec = z.object({
     .describe("bytes of both streams after which it is stopped; null means no limit"),
   onDisconnect: z.enum(["keep", "cancel"]),
   labels: z.record(z.string(), z.string()),
+  notify: z.array(z.string()).optional().describe("targets that are told of it, by their names"),
   agent: AgentSpec.optional().describe("of an agent's session; absent for a command"),
 })
 export type ExecutionSpec = z.infer<typeof ExecutionSpec>

@@ -169,3 +169,14 @@ export function exitOf(outcome: Outcome): Exit | null {
       return null
   }
 }
+
+/** An end as it is told: codes and names, and no message of somebody's making. */
+export function endFacts(outcome: Outcome) {
+  const exit = exitOf(outcome)
+  return {
+    outcome: outcome.kind,
+    exit_code: exit?.kind === "exited" ? exit.exitCode : null,
+    signal: exit?.kind === "signaled" ? exit.signal : null,
+    cause: outcome.kind === "stopped" ? outcome.cause : null,
+  }
+}

@@ -64,8 +64,9 @@ export const AgentOptions = z.object({
 })
 export type AgentOptions = z.infer<typeof AgentOptions>
 
-const { cwd, timeout, idle_timeout, budget, limits, idempotency_key, labels } = ExecuteParams.shape
-const ofExecute = { cwd, timeout, idle_timeout, budget, limits, idempotency_key, labels }
+const { cwd, timeout, idle_timeout, budget, limits, ...others } = ExecuteParams.shape
+const { idempotency_key, labels, notify } = others
+const ofExecute = { cwd, timeout, idle_timeout, budget, limits, idempotency_key, labels, notify }
 
 export const AgentStartParams = AgentOptions.extend({
   ...ofExecute,

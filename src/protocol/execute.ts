@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { ExecutionId } from "../execution/id.ts"
 import { nameOf } from "../execution/name.ts"
+import { TargetName } from "../execution/notify-target.ts"
 import type { ExecutionRecord } from "../execution/record.ts"
 import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
 import { StepId, StepRole, TrialId } from "../execution/trial/announcement.ts"
@@ -35,6 +36,12 @@ export const ackAfterBytes = z
   .describe(
     "for a driver that acknowledges: `ack` after this many bytes, and when there are no more",
   )
+
+/** Never an address: those stand in the configuration. */
+const notify = z
+  .array(TargetName)
+  .max(8)
+  .describe("targets that are told of its end and its questions, by their names")
 
 /** Which step of which trial is meant: by its id, or by its role where that leaves no choice. */
 export const trialStepFields = {
@@ -116,6 +123,7 @@ export const ExecuteParams = z
     idempotency_key: z.string().min(1).max(256).optional(),
     on_disconnect: z.enum(["keep", "cancel"]).default("keep"),
     labels: Labels.default({}).describe("`name` is usable wherever an id is"),
+    notify: notify.optional(),
     ...trialStepFields,
   })
   .check(...executeRules)

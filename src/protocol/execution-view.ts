@@ -9,7 +9,7 @@ import {
   TranscriptHashes,
 } from "../execution/record.ts"
 import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
-import { exitOf, type Outcome, StateKind, StopCause } from "../execution/state.ts"
+import { endFacts, type Outcome, StateKind, StopCause } from "../execution/state.ts"
 import { TrialPart } from "../execution/trial/announcement.ts"
 import { Worktree } from "../execution/worktree.ts"
 import { LimitHolders, limitHolders } from "./limit-holders.ts"
@@ -138,15 +138,7 @@ function inSeconds(ms: number | null): number | null {
 
 function endingOf({ state }: ExecutionRecord): Ending | null {
   if (state.kind !== "ended") return null
-  const { outcome } = state
-  const exit = exitOf(outcome)
-  return {
-    outcome: outcome.kind,
-    exit_code: exit?.kind === "exited" ? exit.exitCode : null,
-    signal: exit?.kind === "signaled" ? exit.signal : null,
-    cause: outcome.kind === "stopped" ? outcome.cause : null,
-    reason: reasonOf(outcome),
-  }
+  return { ...endFacts(state.outcome), reason: reasonOf(state.outcome) }
 }
 
 function reasonOf(outcome: Outcome): string | null {

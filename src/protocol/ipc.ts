@@ -1,5 +1,7 @@
 import { z } from "zod"
+import { AfterAttempt, DeliveryAttempt } from "../execution/delivery.ts"
 import { ExecutionId } from "../execution/id.ts"
+import { NotifySettings, TargetName } from "../execution/notify-target.ts"
 import { ContainmentMode, ExecutionRecord, Position, TranscriptFacts } from "../execution/record.ts"
 import { Restart } from "../execution/restart.ts"
 import { Scope } from "../execution/scope.ts"
@@ -139,6 +141,27 @@ export const keeperMethods = {
   },
   renewTrial: { params: ofTrial, result: TrialRenewed },
   endTrial: { params: ofTrial, result: TrialEnded },
+  /** One message to a target, to see whether it arrives. */
+  testTarget: {
+    params: z.object({ origin: Origin, target: TargetName }),
+    result: z.object({ delivery: ExecutionId }),
+  },
+  /** What has become of attempts to deliver; answered when it is written down. */
+  reportAttempts: {
+    params: z.object({
+      reports: z.array(
+        z.object({
+          delivery: ExecutionId,
+          target: TargetName,
+          attempt: DeliveryAttempt,
+          then: AfterAttempt,
+        }),
+      ),
+    }),
+    result: z.object({}),
+  },
+  /** Answered when the outbox would survive a loss of power, up to the one that is named. */
+  syncOutbox: { params: z.object({}), result: z.object({ ordinal: z.int() }) },
   /** What the gateway has refused by itself. */
   audit: { params: z.object({ refusals: z.array(RefusedAttempt) }), result: z.object({}) },
   live: {
@@ -231,6 +254,7 @@ export const GatewaySettings = z.object({
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
   policy: PolicyKind,
   runAs: z.string().nullable().describe("whom children run as; null is the service's own user"),
+  notify: NotifySettings.nullable().describe("null where nobody is told of anything"),
   preloadMcp: z.boolean().describe("before anybody asks for it"),
   self: z.array(z.string()).describe("how this program is started"),
 })
@@ -260,6 +284,7 @@ export const KeeperMessage = z.discriminatedUnion("kind", [
     advances: z.array(Advance),
     changes: z.array(ExecutionRecord),
     resync: z.boolean(),
+    outbox: z.int().optional().describe("up to this one, there may be something new to deliver"),
   }),
   z.object({ kind: z.literal("ping"), draining: z.boolean() }),
 ])

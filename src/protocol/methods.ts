@@ -14,6 +14,7 @@ import {
 } from "./execute.ts"
 import { executionId } from "./execution-reference.ts"
 import { ExecutionView } from "./execution-view.ts"
+import { notifyMethods } from "./notify.ts"
 import { Screen, ScreenForm, scrollback } from "./screen.ts"
 import { trialMethods } from "./trial.ts"
 
@@ -145,6 +146,7 @@ export type GapNotice = z.infer<typeof GapNotice>
 export const methods = {
   ...agentMethods,
   ...trialMethods,
+  ...notifyMethods,
   execute: { params: ExecuteParams, result: ExecuteResult },
   control: { params: ControlParams, result: ControlResult },
   input: { params: InputParams, result: InputResult },

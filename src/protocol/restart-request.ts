@@ -8,7 +8,7 @@ export function restartRequest(
   { spec, agent }: ExecutionRecord,
   { status }: Pick<UnfinishedWork, "status">,
 ): { request: ExecuteParams; options: AgentOptions } {
-  const { argv, limits, budget, labels, cwd } = spec
+  const { argv, limits, budget, labels, cwd, notify } = spec
   const [, ...args] = argv
   const session = spec.agent
   // As it was configured last, which need not be as it was started.
@@ -21,6 +21,7 @@ export function restartRequest(
       argv,
       cwd,
       labels,
+      notify,
       stdin: "pipe",
       timeout: inSeconds(spec.wallTimeoutMs),
       idle_timeout: inSeconds(spec.idleTimeoutMs),

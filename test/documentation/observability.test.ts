@@ -57,7 +57,7 @@ describe("the page about observability", () => {
 
     expect(checked).toMatchObject({ exitCode: 0, error: "" })
     expect(ruled).toMatchObject({ exitCode: 0, error: "" })
-    expect(ruled.output).toContain("SUCCESS: 11 rules found")
+    expect(ruled.output).toContain("SUCCESS: 12 rules found")
   })
 })
 

@@ -21,6 +21,7 @@ export async function runBlock(block: Block, reading: Reading): Promise<void> {
   if (runBy !== null) return expectRunBy(runBy, block.document)
   await prepare(given, machine)
   if (file !== null) await expectDone(machine, writing(block.text, file))
+  if (file !== null && isProgram(block)) return // another block runs it
   if (conversation) return converse(block, reading)
   switch (block.language) {
     case "console":
@@ -43,6 +44,10 @@ export async function runBlock(block: Block, reading: Reading): Promise<void> {
     default:
       throw new Error(`nobody knows how to run "${block.language}"`)
   }
+}
+
+function isProgram({ language }: Block): boolean {
+  return ["sh", "python", "ts", "js"].includes(language)
 }
 
 /** The other test must at least say of which document it runs something. */

@@ -5,6 +5,7 @@ import { methods } from "../../src/protocol/methods.ts"
 import { catalogue } from "../../src/service/metrics/catalogue.ts"
 import { refusalOf } from "../support/http-talk.ts"
 import { parseMetrics } from "../support/metrics-text.ts"
+import { notifyDeedTargets } from "../support/notify-deeds.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
 import { testUnless } from "../support/test-unless.ts"
@@ -13,11 +14,12 @@ import { until } from "../support/until.ts"
 import { upgraded } from "../support/upgraded.ts"
 
 describe("after work that is known to the byte", () => {
+  const targets = notifyDeedTargets()
   let service: Service
   let before: Map<string, number>
 
   beforeAll(async () => {
-    service = await Service.start({ flags: { "max-executions": "1" } })
+    service = await Service.start({ flags: { ...targets.flags, "max-executions": "1" } })
     using session = await RawSession.open(await service.url())
     await session.run({ argv: ["printf", "one\\ntwo\\n"] })
     await session.run({ argv: ["sh", "-c", "echo wrong >&2; exit 1"] })
@@ -40,7 +42,10 @@ describe("after work that is known to the byte", () => {
     })
   })
 
-  afterAll(() => service[Symbol.asyncDispose]())
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]()
+    targets[Symbol.dispose]()
+  })
 
   test("executions are told by how they ended", () => {
     const ended = (outcome: string, cause: string) =>

@@ -6,9 +6,11 @@ import { tools } from "../../src/service/transports/mcp/tools/tools.ts"
 import { type Deed, deeds, type Target } from "../support/deeds.ts"
 import { handledMethods, valuesOf } from "../support/handled-methods.ts"
 import { McpTalk } from "../support/mcp-talk.ts"
+import { notifyDeedTargets } from "../support/notify-deeds.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { byScale } from "../support/scale.ts"
 import {
+  busyFlags,
   type Door,
   httpDoor,
   legacyHttpDoor,
@@ -36,20 +38,14 @@ import { until } from "../support/until.ts"
 import { deedEnvironment } from "../support/work-deeds.ts"
 
 let service: Service
+const targets = notifyDeedTargets()
 let owner: RawSession
 let words = 0
 /** By their scopes. All of one name: what is asked about belongs to whoever asks. */
 const tokens = new Map<string, string>()
 
-const flags = {
-  "messages-per-second": "10000",
-  "starts-per-minute": "100000",
-  "max-sessions-per-principal": "100",
-  "max-executions": "1000", // those of every door go on until the end
-  "max-executions-per-principal": "1000",
-}
-
 beforeAll(async () => {
+  const flags = { ...busyFlags, ...targets.flags }
   service = await Service.start({ flags, env: deedEnvironment })
   owner = await RawSession.open(await service.url(), bearing(await tokenOf(["admin"])))
 })
@@ -57,6 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   owner[Symbol.dispose]()
   await service[Symbol.asyncDispose]()
+  targets[Symbol.dispose]()
 })
 
 const newest = [...modernOperations, ...taskOperations]

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { calculator, fixer, fixList, type GivenFix, reviewer } from "../support/review-files.ts"
+import { fewIfShort } from "../support/scale.ts"
 import { sharedService } from "../support/shared-service.ts"
 import { WorkFolder } from "../support/work-folder.ts"
 
@@ -48,7 +49,10 @@ describe("a review", () => {
     const context = ["--reviewer-context", "for-reviewer.md", "--fixer-context", "for-fixer.md"]
 
     const request = await project.request("--check", "sh calc.sh 2 3", ...context)
+    const asked = await project.run("resume-work")
     const run = await project.run("review", "run", request)
+    const delivered = await project.run("resume-work")
+    const open = await project.json("review", "status", "executor/001_calc_fixes.json")
     const feedback = project.read("executor/001_calc_review_feedback.md")
     const fixed = await project.run("review", "fix", "executor/001_calc_fixes.json")
 
@@ -61,6 +65,11 @@ describe("a review", () => {
     )
     expect(fixed.exitCode).toBe(0)
     expect(project.read("executor/001_calc_fixes.json")).toContain('"status": "FIXED"')
+    expect(asked.stdout).toContain("go on: cc-executor review run orchestrator/001_calc_review")
+    expect(delivered.stdout).toContain("0 of 1 fixes are done")
+    expect(delivered.stdout).toContain("go on: cc-executor review fix executor/001_calc_fixes.json")
+    expect(delivered.stdout).not.toContain("review run")
+    expect(open["tasks"]).toMatchObject([{ id: "2", severity: "critical", status: null }])
     expect(await project.run("verify", request)).toMatchObject({ exitCode: 0 })
     expect(project.leftovers).toEqual([])
   })
@@ -125,7 +134,25 @@ describe("a review", () => {
     ])
   })
 
-  test.each([
+  test("that was broken may say again what it has seen in its first attempt", async () => {
+    const keeps = 'if [ -e "$REVIEW_FEEDBACK.previous" ]; then\n'
+    const again =
+      'cp "$REVIEW_FEEDBACK.previous" "$REVIEW_FEEDBACK"; cp whole.json "$REVIEW_FIXES"\n'
+    await using project = Project.reviewed(`${keeps}${again}exit 0; fi\n${reviewer}`)
+    project.delivers("list.json", "[")
+    project.write("whole.json", fixList("001_calc", []))
+
+    const run = await project.run(
+      "review",
+      "run",
+      await project.request("--check", "sh calc.sh 2 3"),
+    )
+
+    expect([run.stdout, run.exitCode]).toEqual([expect.stringContaining("_fixes.json"), 0])
+  })
+
+  // All that can be wrong with a list is known by pure tests.
+  const wrongLists: [what: string, list: string, said: string][] = [
     [
       "whose form is wrong",
       fixList("001_calc", [{ ...one, severity: "bad" }]),
@@ -139,19 +166,23 @@ describe("a review", () => {
     ],
     ["that leads outside", fixList("001_calc", [{ ...one, file: "../x" }]), "file: must be a path"],
     ["with an id twice", fixList("001_calc", [one, one]), "the id 1 stands here twice"],
-  ])("%s is refused after that, and nothing of it is kept", async (_, list, said) => {
-    await using project = Project.reviewed(reviewer)
-    project.delivers("list.json", list)
+  ]
+  test.each(fewIfShort(2, wrongLists))(
+    "%s is refused after that, and nothing of it is kept",
+    async (_, list, said) => {
+      await using project = Project.reviewed(reviewer)
+      project.delivers("list.json", list)
 
-    const run = await project.run("review", "run", await project.request())
+      const run = await project.run("review", "run", await project.request())
 
-    expect(run.exitCode).toBe(1)
-    expect(run.stdout).toContain("The review is refused:")
-    expect(run.stdout).toContain(said)
-    expect(project.prompts).toHaveLength(2)
-    expect(project.has("executor")).toBe(false)
-    expect(project.leftovers).toEqual([])
-  })
+      expect(run.exitCode).toBe(1)
+      expect(run.stdout).toContain("The review is refused:")
+      expect(run.stdout).toContain(said)
+      expect(project.prompts).toHaveLength(2)
+      expect(project.has("executor")).toBe(false)
+      expect(project.leftovers).toEqual([])
+    },
+  )
 
   test.each([
     ["edits the code", "sed -i s/-/+/ calc.sh"],

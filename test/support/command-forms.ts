@@ -109,6 +109,8 @@ export const forms: Record<string, readonly Attempt[]> = {
   ps: [["-a"], ["-a", "--json"], ["-a", "-q"], ["--watch"], ["--watch", "--json"], ["-a", "-i"]],
   inspect: [["ID"], ["--json", "ID"], [names[0]]],
   logs: [["ID"], ["-f", "-t", "ID"], ["--raw", "ID"], ["--plain", "ID"], ["--screen", "ID"], []],
+  "notify ls": [[], ["--json"], ["--execution", "ID"], ["--target", hostile]],
+  "notify test": [["oncall"], [hostile]],
   pause: [["ID"]],
   resume: [["ID"]],
   cancel: [["ID"], ["--all"]],

@@ -76,8 +76,10 @@ export async function buildFaultyVersion(): Promise<FaultyVersion> {
 export const laterJournal: readonly SourceChange[] = [
   {
     file: "src/service/storage/journal/migrations.ts",
-    from: "[initial, principals, trials]",
-    to: '[initial, principals, trials, "CREATE TABLE of_a_later_release (id INTEGER)"]',
+    from: "[initial, principals, trials, notifications]",
+    to:
+      "[initial, principals, trials, notifications, " +
+      '"CREATE TABLE of_a_later_release (id INTEGER)"]',
   },
 ]
 

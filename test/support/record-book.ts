@@ -5,11 +5,20 @@ import type { SignedReceipt } from "../../src/execution/receipt.ts"
 import { type ExecutionRecord, hasEnded, type Owned } from "../../src/execution/record.ts"
 import type { JournalReader, ListPage, Viewer } from "../../src/service/gateway/ports.ts"
 
+const emptyOutbox: JournalReader["outbox"] = {
+  due: () => [],
+  nextDueAt: () => null,
+  pendingDelivery: () => null,
+  deliveries: () => [],
+  pendingByTarget: () => new Map(),
+}
+
 /** A journal, as its readers see it, that a test writes. */
 export class RecordBook implements JournalReader {
   readonly records = new Map<ExecutionId, ExecutionRecord>()
   readonly receipts = new Map<ExecutionId, SignedReceipt>()
   readonly expired = new Set<ExecutionId>()
+  readonly outbox = emptyOutbox
 
   write(...records: ExecutionRecord[]): void {
     for (const record of records) this.records.set(record.id, record)

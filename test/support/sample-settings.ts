@@ -31,6 +31,7 @@ export const sampleSettings: GatewaySettings = {
   logLevel: "info",
   policy: "everything",
   runAs: null,
+  notify: null,
   preloadMcp: false,
   self: ["cc-executor"],
 }

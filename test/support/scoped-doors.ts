@@ -9,6 +9,15 @@ import { executable, type Service } from "./service.ts"
 import { bearing } from "./tokens.ts"
 import { until } from "./until.ts"
 
+/** For a service that is asked for everything, at every door. */
+export const busyFlags = {
+  "messages-per-second": "10000",
+  "starts-per-minute": "100000",
+  "max-sessions-per-principal": "100",
+  "max-executions": "1000", // those of every door go on until the end
+  "max-executions-per-principal": "1000",
+}
+
 /** What came of a request: why it was refused, null if it was not; and all that was told. */
 export type Outcome = { refused: string | null; told: string }
 

@@ -1,6 +1,7 @@
 import type { Scope } from "../../src/execution/scope.ts"
 import { agentDeeds } from "./agent-deeds.ts"
 import { type Deed, deeds, type Target } from "./deeds.ts"
+import { aboutTarget, notifyDeeds } from "./notify-deeds.ts"
 import { announcementFor, pathFor, trialDeeds } from "./trial-deeds.ts"
 
 /** One thing that can be asked for at one door, and who may. */
@@ -75,6 +76,8 @@ export const nativeOperations: ScopedOperation<NativeRequest>[] = [
   native("agent.drop", ["control"], agentDeeds.removesWorktree, about),
   native("agent.status", ["read"], agentDeeds.shows, about),
   native("agent.inbox", ["read"], agentDeeds.shows, () => ({})),
+  native("notify.list", ["read"], notifyDeeds.shows, () => ({})),
+  native("notify.test", ["execute"], notifyDeeds.tests, () => aboutTarget),
   native("trial.begin", ["attest"], trialDeeds.begins, ({ word }) => announcementFor(word)),
   native("trial.renew", ["attest"], trialDeeds.shows, ({ id: trial }) => ({ trial })),
   native("trial.end", ["attest"], trialDeeds.ends, ({ id: trial }) => ({ trial })),
@@ -148,6 +151,8 @@ export const httpOperations: ScopedOperation<HttpRequest>[] = [
   route("get /trials/:id", ["read"], trialDeeds.shows),
   route("post /trials/:id/renew", ["attest"], trialDeeds.shows, () => ({})),
   route("post /trials/:id/end", ["attest"], trialDeeds.ends, () => ({})),
+  route("get /notifications", ["read"], notifyDeeds.shows),
+  route("post /notifications/test", ["execute"], notifyDeeds.tests, () => aboutTarget),
   route("get /events", ["read"], deeds.shows),
   route("post /tickets", [], deeds.shows),
   route("get /openapi.json", [], deeds.shows),

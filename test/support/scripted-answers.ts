@@ -40,6 +40,8 @@ export function answerTo(
     case "resize":
     case "ack":
       return {}
+    case "notify.list":
+    case "notify.test":
     case "trial.begin":
     case "trial.renew":
     case "trial.end":

@@ -1,5 +1,6 @@
 import { heldByNothing } from "../../src/execution/spec.ts"
-import { fail } from "../../src/lib/result.ts"
+import { fail, ok } from "../../src/lib/result.ts"
+import { failure } from "../../src/protocol/failure.ts"
 import { SessionRestarts } from "../../src/service/keeper/agents/session-restarts.ts"
 import { Worktrees } from "../../src/service/keeper/agents/worktrees.ts"
 import type { AuditedKeeper } from "../../src/service/keeper/audit/audited-keeper.ts"
@@ -109,8 +110,17 @@ function thereIsRoom(write: () => void): boolean {
   return true
 }
 
-export const noTrials = {
+const noDeliveries = {
+  test: () => fail(failure("INVALID_PARAMS", "there is no target here")),
+  report: () => ok({}),
+  sync: async () => ok({ ordinal: 0 }),
+}
+
+const noTrials = {
   begin: () => Promise.reject(new Error("no trial is begun here")),
   renew: () => Promise.reject(new Error("no trial is renewed here")),
   end: () => Promise.reject(new Error("no trial is ended here")),
 }
+
+/** What nobody asks of it here. */
+export const notAskedHere = { trials: noTrials, deliveries: noDeliveries }

@@ -56,6 +56,7 @@ export class StagedExecution implements Disposable {
       policy: "everything",
       output: this.output,
       screens: { follow: () => undefined, screenOf: async () => fail(noScreens) },
+      notify: { settings: null, courier: async () => null },
     })
     this.journal.write(this.#record)
   }

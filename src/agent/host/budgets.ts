@@ -1,8 +1,5 @@
-import type { AgentSpec } from "../../execution/agent.ts"
+import type { AgentSpec, BudgetUse } from "../../execution/agent.ts"
 import type { Meter } from "./meter.ts"
-
-type BudgetName = "turns" | "cost" | "tokens"
-export type BudgetUse = { budget: BudgetName; limit: number; used: number }
 
 const warningShare = 0.8
 
@@ -10,7 +7,7 @@ const warningShare = 0.8
 export class Budgets {
   readonly #spec: AgentSpec
   readonly #meter: Meter
-  readonly #warned = new Set<BudgetName>()
+  readonly #warned: BudgetUse[] = []
 
   constructor(spec: AgentSpec, meter: Meter) {
     this.#spec = spec
@@ -34,10 +31,15 @@ export class Budgets {
   /** Those that have come close to their limits since this was last asked. */
   warnings(): BudgetUse[] {
     const close = this.#uses().filter(({ budget, used, limit }) => {
-      return used >= warningShare * limit && !this.#warned.has(budget)
+      return used >= warningShare * limit && !this.#warned.some((one) => one.budget === budget)
     })
-    for (const { budget } of close) this.#warned.add(budget)
+    this.#warned.push(...close)
     return close
+  }
+
+  /** All that were warned of. */
+  get warned(): readonly BudgetUse[] {
+    return this.#warned
   }
 
   #uses(): BudgetUse[] {

@@ -21,7 +21,7 @@ export function sessionStatus(
   program: Program,
   ending: Ending | null,
 ): AgentStatus {
-  const { meter, turns } = parts
+  const { meter, turns, holdUp, budgets } = parts
   return {
     v: 1,
     agent: spec.agent,
@@ -31,7 +31,9 @@ export function sessionStatus(
     turns: { ...turns.counts, responses: meter.responses },
     questions: parts.desk.open,
     usage: meter.usage(),
-    limit: parts.holdUp.limit,
+    limit: holdUp.limit,
+    limited_until: holdUp.limitedUntil?.toISOString() ?? null,
+    ...(budgets.warned.length > 0 && { budget_warnings: [...budgets.warned] }),
     last_turn: turns.last,
     crashes: program.crashes,
     end: ending && { cause: ending.cause ?? "end", message: ending.message },

@@ -44,6 +44,7 @@ export const claudeOptions = {
   "env-file": option("FILE", "a file of NAME=VALUE lines, read at every start of the agent"),
   name: option("NAME", "short for --label name=NAME"),
   label: repeatable("NAME=VALUE", "label it, for `ps --label`", { short: "l" }),
+  notify: repeatable("TARGET", "tell this target of its questions and its end: see `notify ls`"),
   timeout: option("TIME", "stop it after this long, not counting pauses"),
   memory: option("SIZE", "memory limit (see `doctor`)"),
   arg: repeatable("ARG", "a further argument for Claude Code itself"),
@@ -70,6 +71,7 @@ export function startRequest(
     args: values.arg ?? [],
   }
   if (prompt !== null) request.prompt = prompt
+  if (values.notify !== undefined) request.notify = [...values.notify]
   if (values.resume !== undefined) request.resume = values.resume
   if (values.worktree !== undefined) request.worktree = values.worktree
   if (values.model !== undefined) request.model = values.model

@@ -22,6 +22,7 @@ export const runOptions = {
   }),
   name: option("NAME", "works wherever its id does; only one live execution can have it"),
   label: repeatable("NAME=VALUE", "label it, for `ps --label`", { short: "l" }),
+  notify: repeatable("TARGET", "tell this target of its end: see `notify ls`"),
   timeout: option("TIME", "stop it after this long, not counting pauses"),
   "idle-timeout": option("TIME", "stop it after this long without input or output"),
   "budget-bytes": option("SIZE", "output to keep"),
@@ -74,6 +75,7 @@ export function readRun(
     ...readPairs("--label", values.label),
     ...(values.name === undefined ? {} : { name: values.name }),
   }
+  if (values.notify !== undefined) request.notify = [...values.notify]
   if (values.timeout !== undefined) request.timeout = secondsOf("--timeout", values.timeout)
   const idle = values["idle-timeout"]
   if (idle !== undefined) request.idle_timeout = secondsOf("--idle-timeout", idle)

@@ -15,12 +15,12 @@ export function askLines({ stdin, stderr }: Pick<Context, "stdin" | "stderr">): 
       if (chunks === null) return null
       await stderr.write(question)
       while (!typed.includes("\n")) {
-        const { value, done } = await chunks.next()
-        if (done === true) {
+        const next = await chunks.next()
+        if (next.done === true) {
           await stderr.write("\n") // Ctrl-D leaves the cursor in the line
           return null
         }
-        typed += Buffer.from(value).toString()
+        typed += Buffer.from(next.value).toString()
       }
       const [line = "", ...rest] = typed.split("\n")
       typed = rest.join("\n")

@@ -18,6 +18,7 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
     case "agent.start":
     case "trial.begin":
       return WithKey.safeParse(params).success
+    case "notify.test": // a second one would be a second message
     case "agent.answer": // a second one is told whose the first was
     case "agent.take":
     case "agent.drop":
@@ -32,6 +33,7 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
     case "trial.end":
     case "trial.status":
     case "trial.list":
+    case "notify.list":
     case "agent.status":
     case "agent.inbox":
     case "agent.changes":

@@ -26,6 +26,8 @@ export const scopeOf: Record<Exclude<MethodName, OfSubscription>, Scope> = {
   "trial.end": "attest",
   "trial.status": "read",
   "trial.list": "read",
+  "notify.list": "read",
+  "notify.test": "execute",
   execute: "execute",
   control: "control",
   input: "control",

@@ -17,15 +17,17 @@ import type { ExecuteParams } from "../../protocol/execute.ts"
 import type { Failure } from "../../protocol/failure.ts"
 import type {
   ControlResult,
-  GapNotice,
   InputResult,
   ParsedParamsOf,
   ResultOf,
 } from "../../protocol/methods.ts"
 import type { PolicyKind } from "../../protocol/notifications.ts"
 import type { Output } from "../../protocol/output-chunk.ts"
+import type { OutputPage, OutputRequest } from "../../protocol/output-page.ts"
 import type { Caller } from "../access/caller.ts"
 import type { AgentOperations } from "./agent-operations.ts"
+import type { NotifyOperations } from "./notify-operations.ts"
+import type { OutboxReader } from "./outbox-port.ts"
 import type { ScreenOperations } from "./screen-ports.ts"
 import type { TrialJournal, TrialOperations } from "./trial-ports.ts"
 
@@ -119,6 +121,7 @@ export type Sought = {
 }
 
 export interface JournalReader extends TrialJournal {
+  readonly outbox: OutboxReader
   find(id: ExecutionId): ExecutionRecord | null
   /** To whom it belongs: much less to read than all of it. */
   owned(id: ExecutionId): Owned | null
@@ -176,6 +179,7 @@ export interface Operations extends ScreenOperations<OutputFeed> {
   readonly policy: PolicyKind
   readonly agents: AgentOperations
   readonly trials: TrialOperations
+  readonly notify: NotifyOperations
   /** `follow` says that the caller will open its output next: then no update of it is missed. */
   execute(
     caller: Caller,
@@ -269,27 +273,6 @@ export interface OutputFeed extends Disposable {
 }
 
 export type OutputForm = "text" | "bytes"
-
-export type OutputRequest = {
-  executionId: string
-  from: string
-  form: OutputForm
-  limitBytes: number
-}
-
-/** What was there when it was read, up to a limit, cut after a line where there is one. */
-export type OutputPage<Kept> = {
-  pieces: Kept[]
-  next: string
-  /** Output bytes of both streams before `next`. */
-  sequence: number
-  /** More is there already. */
-  more: boolean
-  /** Nothing will ever follow `next`. */
-  ended: boolean
-  /** What stood before the first piece and is forgotten. */
-  gap: GapNotice | null
-}
 
 export type FeedEvent =
   | ({ kind: "output" } & Output)

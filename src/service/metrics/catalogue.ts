@@ -119,6 +119,23 @@ export const catalogue = {
   ),
 
   cc_executor_trials_judged_total: counter("keeper", "Trials that were judged.", "verdict"),
+  cc_executor_notifications_pending: gauge(
+    "keeper",
+    "Messages that wait for a target to take them.",
+    "target",
+  ),
+  cc_executor_notification_attempts_total: counter(
+    "keeper",
+    "Attempts to deliver a message to a target.",
+    "target",
+    "result",
+  ),
+  cc_executor_notifications_settled_total: counter(
+    "keeper",
+    "Messages that were delivered to a target, or given up.",
+    "target",
+    "outcome",
+  ),
   cc_executor_gateway_restarts_total: counter("keeper", "Gateway restarts.", "reason"),
   cc_executor_transcripts_bytes: gauge("keeper", "Size of the output that is kept.", "executions"),
   cc_executor_disk_free_bytes: gauge("keeper", "Free space on the state directory's disk."),

@@ -43,6 +43,7 @@ export type AgentPorts = {
   see: (caller: Caller, id: string, scope: Scope) => Result<ExecutionId, Failure>
   /** The execution that a caller means, if it may steer it and has the scope. */
   resolve: (caller: Caller, id: string, scope: Scope) => Result<ExecutionId, Failure>
+  permitTargets: (caller: Caller, named: readonly string[] | undefined) => Result<null, Failure>
 }
 
 /** What clients may ask about agents' sessions. */
@@ -141,6 +142,8 @@ async function startAgent(
   const needed = params.take_over ? (["execute", "control"] as const) : (["execute"] as const)
   const permitted = permit(caller, ...needed)
   if (!permitted.ok) return permitted
+  const named = ports.permitTargets(caller, params.notify)
+  if (!named.ok) return named
   const resumed = await sessionToResume(caller, params, ports)
   if (!resumed.ok) return resumed
   const { session, ran } = resumed.value
@@ -192,17 +195,22 @@ async function sessionToResume(
 async function start(
   caller: Caller,
   params: AgentStartParams,
-  { link, peerOf, unfinishedWork }: AgentPorts,
+  { link, peerOf, unfinishedWork, permitTargets }: AgentPorts,
   { ran, goesOnWith }: { ran: ExecutionRecord | null; goesOnWith: ExecutionRecord | null },
 ): Answer<ResultOf<"agent.start">> {
   const { env } = params
   const carried = goesOnWith && { old: goesOnWith, work: await workOf(goesOnWith, unfinishedWork) }
+  const wanted = carried === null ? sessionRequest(params) : carriedRequest(params, carried)
+  // Whom it named before, somebody else who goes on with it may not be allowed to.
+  const isNamed = (name: string) => permitTargets(caller, [name]).ok
+  const { notify, ...request } = wanted.request
   const asked = {
     origin: originOf(caller),
     peer: await peerOf(caller),
     exempt: isAdmin(caller),
     follow: false,
-    ...(carried === null ? sessionRequest(params) : carriedRequest(params, carried)),
+    agent: wanted.agent,
+    request: notify === undefined ? request : { ...request, notify: notify.filter(isNamed) },
     ...(carried && { goesOnWith: { executionId: carried.old.id, work: carried.work } }),
     ...(ran !== null && params.cwd === ran.spec.cwd ? { worktreeOf: ran.id } : {}),
   }

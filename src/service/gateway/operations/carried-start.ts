@@ -10,7 +10,7 @@ type SessionRequest = { request: ExecuteParams; agent: AgentOptions }
 export function sessionRequest(params: AgentStartParams): SessionRequest {
   const agent = AgentOptions.parse(params)
   const { cwd, env, timeout, idle_timeout, budget, limits, idempotency_key, labels } = params
-  const { trial, step, role } = params
+  const { notify, trial, step, role } = params
   const request = ExecuteParams.parse({
     argv: [agent.agent, ...agent.args],
     cwd,
@@ -21,6 +21,7 @@ export function sessionRequest(params: AgentStartParams): SessionRequest {
     limits,
     idempotency_key,
     labels,
+    notify,
     trial,
     step,
     role,

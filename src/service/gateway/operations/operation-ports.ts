@@ -4,6 +4,7 @@ import type { OutputMetrics } from "../reports/gateway-metrics.ts"
 import type { Screens } from "../screen-ports.ts"
 import type { KeeperLink } from "./keeper-link.ts"
 import type { LiveExecutions } from "./live-executions.ts"
+import type { NotifyPorts } from "./notify.ts"
 
 /** What the operations work with. */
 export type OperationPorts = {
@@ -14,4 +15,5 @@ export type OperationPorts = {
   policy: PolicyKind
   output: OutputMetrics
   screens: Screens
+  notify: NotifyPorts
 }

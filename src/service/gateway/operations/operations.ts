@@ -23,6 +23,7 @@ import { Drivers } from "./drivers.ts"
 import { feedStart } from "./feed-start.ts"
 import { freshest } from "./freshest.ts"
 import { listPage } from "./list-page.ts"
+import { notifyOperations, permitTargets } from "./notify.ts"
 import type { OperationPorts } from "./operation-ports.ts"
 import { TranscriptFeed, transcriptExpired } from "./output-feed.ts"
 import { originOf, ownedOf } from "./owned.ts"
@@ -45,8 +46,15 @@ export function createOperations(ports: OperationPorts): Operations {
   const operations: Operations = {
     policy: ports.policy,
     trials: trialOperations({ link, journal }),
+    notify: notifyOperations({
+      ...ports.notify,
+      link,
+      outbox: () => journal().outbox,
+      resolve: (caller, id) => resolve(caller, id, scopeOf["notify.list"]),
+    }),
     agents: agentOperations({
       link,
+      permitTargets: (caller, named) => permitTargets(caller, named, ports.notify.settings),
       peerOf: (caller) => peerOf(caller, journal()),
       waitingInput,
       status: (caller, id) => operations.status(caller, id),
@@ -60,6 +68,8 @@ export function createOperations(ports: OperationPorts): Operations {
     async execute(caller, request, follow) {
       const permitted = permit(caller, scopeOf.execute)
       if (!permitted.ok) return permitted
+      const named = permitTargets(caller, request.notify, ports.notify.settings)
+      if (!named.ok) return named
       // Whoever may see and end everybody's executions is not bound by the limits of one.
       const asked = peerOf(caller, journal())
       const peer = asked instanceof Promise ? await asked : asked // starts keep their order

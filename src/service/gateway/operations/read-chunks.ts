@@ -3,7 +3,8 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { GapNotice, ParsedParamsOf, ResultOf } from "../../../protocol/methods.ts"
 import { type Output, outputChunk } from "../../../protocol/output-chunk.ts"
-import type { OutputFeed, OutputPage, OutputRequest } from "../ports.ts"
+import type { OutputPage, OutputRequest } from "../../../protocol/output-page.ts"
+import type { OutputFeed } from "../ports.ts"
 
 /** A page of a transcript as the native protocol and HTTP carry it. */
 export function readChunks(

@@ -4,7 +4,7 @@ import { singleFlight } from "../../../lib/single-flight.ts"
 import { createLogger, type Logger } from "../../../log/log.ts"
 import { standardOutput } from "../../../log/standard-output.ts"
 import type { Failure } from "../../../protocol/failure.ts"
-import type { GatewayMessage, GatewaySettings } from "../../../protocol/ipc.ts"
+import type { GatewaySettings } from "../../../protocol/ipc.ts"
 import { LoopLag } from "../../metrics/loop-lag.ts"
 import { DescriptorReserve } from "../../os/descriptor-reserve.ts"
 import { ownDescriptorCount } from "../../os/descriptors.ts"
@@ -20,7 +20,7 @@ import { Sessions } from "../../transports/socket/sessions.ts"
 import { connectionBounds } from "../listen/connection-bounds.ts"
 import { listen } from "../listen/listen.ts"
 import { AuditTrail } from "../operations/audit-trail.ts"
-import { type Channel, type OpenKeeperLink, openKeeperLink } from "../operations/keeper-link.ts"
+import { type OpenKeeperLink, openKeeperLink } from "../operations/keeper-link.ts"
 import { LiveExecutions } from "../operations/live-executions.ts"
 import { createOperations } from "../operations/operations.ts"
 import { ReadScheduler } from "../operations/read-scheduler.ts"
@@ -31,7 +31,9 @@ import { metricsText, OutputMetrics, RequestMetrics } from "../reports/gateway-m
 import { findUnreadiness } from "../reports/readiness.ts"
 import { openAccess } from "./access.ts"
 import { serveClients } from "./clients.ts"
+import { type Delivering, deliver, ownAddress } from "./deliver.ts"
 import { enforcementFacts } from "./enforcement-facts.ts"
+import { keeperChannel, untilToldToEnd } from "./keeper-channel.ts"
 import { serveMcp } from "./mcp.ts"
 import type { ExtendMcp } from "./mcp-transports.ts"
 import { readWith } from "./read-with-reserve.ts"
@@ -61,6 +63,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     () => open(journal),
   )
   let sessions: Sessions | null = null
+  let delivering: Delivering | null = null
 
   const toldToEnd = untilToldToEnd()
   const keeperPid = process.ppid
@@ -68,7 +71,10 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const hasKeeper = () => process.ppid === keeperPid
   const channel = keeperChannel()
   const linked = openKeeperLink(channel, {
-    updated: (updates) => live.apply(updates),
+    updated: (updates) => {
+      live.apply(updates)
+      if (updates.outbox !== undefined) delivering?.wake(updates.outbox)
+    },
     draining: (draining) => void (isDraining = draining),
     connections: () => (sessions?.size ?? 0) + live.readerCount,
   })
@@ -105,6 +111,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     live,
     policy: settings.policy,
     output,
+    notify: { settings: settings.notify, courier: async () => (await delivering?.courier) ?? null },
   })
   const garbage = new GarbageCollector(collectEveryLength)
   const trail = new AuditTrail(() => open(link), {
@@ -238,6 +245,15 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     if (first === "admitted" && !openJournal()) return 1
     if (first === "admitted") admission.resolve()
   }
+  using delivery = new DisposableStack()
+  if (settings.notify !== null && journal !== null) {
+    const { port } = listeners
+    const ownUrl = () => (port === null ? null : ownAddress(settings.listen, port))
+    const { reportGarbage } = garbage
+    const read = { journal, transcripts, link: keeper }
+    const told = { settings: settings.notify, ...read, log, ownUrl, reportGarbage }
+    delivering = delivery.use(deliver(told))
+  }
   const ended = new AbortController()
   const restarting = { link: keeper, transcripts, log, ended: ended.signal, now: () => new Date() }
   void screens.followLive()
@@ -257,26 +273,6 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const told = [openSessions.farewell(false, "closed"), untilAnswered(mcpCalls)]
   await Promise.all([endTrees(settings, journal, log), ...told])
   return 0
-}
-
-function keeperChannel(): Channel {
-  return {
-    send(message: GatewayMessage) {
-      process.send?.(message)
-    },
-    onMessage(received) {
-      process.on("message", received)
-    },
-  }
-}
-
-/** To be called first: nobody says it twice, and a gateway without a keeper would spin for ever. */
-function untilToldToEnd(): Promise<"keeper gone" | "signal"> {
-  return new Promise((resolve) => {
-    if (!process.connected) resolve("keeper gone")
-    process.on("disconnect", () => resolve("keeper gone"))
-    process.on("SIGTERM", () => resolve("signal"))
-  })
 }
 
 /** The keeper died, and nobody else is left to end what it ran. */

@@ -8,15 +8,17 @@ import type { SupervisionPorts } from "../supervision/supervision-ports.ts"
 import { noAgent, wrongState } from "../supervision/wrong-state.ts"
 import type { AgentChannel, AgentChannelEvents } from "./agent-channel.ts"
 import { isNewsworthy } from "./newsworthy.ts"
+import { redactStatus } from "./redact-status.ts"
 
 /** What follows from what the host of an agent tells about its session. */
 export function agentEvents(
   execution: { readonly record: ExecutionRecord; readonly steering: Steering },
-  ports: Pick<SupervisionPorts, "journal" | "agentChanged" | "ruleDecided" | "odd">,
+  ports: Pick<SupervisionPorts, "journal" | "agentChanged" | "ruleDecided" | "odd" | "redaction">,
   keep: (status: AgentStatus) => void,
 ): AgentChannelEvents {
   return {
-    status(status) {
+    status(told) {
+      const status = redactStatus(told, ports.redaction)
       const before = execution.record.agent ?? null
       keep(status)
       // What a crash of this process must not lose; the rest can be read from the transcript.

@@ -20,6 +20,7 @@ export class GatewayUpdates {
   readonly #advanced = new Set<ExecutionId>()
   #changes: ExecutionRecord[] = []
   #isResyncDue = false
+  #outbox: number | null = null
   #isWatched = false
   #isAwaitingAcknowledgement = false
   #send: Send | null = null
@@ -88,6 +89,12 @@ export class GatewayUpdates {
     this.#flush()
   }
 
+  /** Up to this one, all that is to be delivered would survive a loss of power. */
+  outboxSynced(ordinal: number): void {
+    this.#outbox = ordinal
+    this.#flush()
+  }
+
   /** The gateway has received the message that was in flight. */
   acknowledged(): void {
     this.#isAwaitingAcknowledgement = false
@@ -96,7 +103,7 @@ export class GatewayUpdates {
 
   #flush(): void {
     if (this.#isAwaitingAcknowledgement) return
-    const isPressing = this.#changes.length > 0 || this.#isResyncDue
+    const isPressing = this.#changes.length > 0 || this.#isResyncDue || this.#outbox !== null
     if (this.#send === null || (this.#advanced.size === 0 && !isPressing)) {
       const woken = this.#flushWaiters
       this.#flushWaiters = []
@@ -116,7 +123,8 @@ export class GatewayUpdates {
       const transcript = this.#factsOf(executionId)
       if (transcript !== null) advances.push({ executionId, transcript })
     }
-    const message = { advances, changes: this.#changes, resync: this.#isResyncDue }
+    const outbox = this.#outbox === null ? {} : { outbox: this.#outbox }
+    const message = { advances, changes: this.#changes, resync: this.#isResyncDue, ...outbox }
     this.#clear()
     this.#isAwaitingAcknowledgement = true
     if (advances.length > 0) this.#lastAdvanceMs = this.#clock.monotonicMs()
@@ -127,5 +135,6 @@ export class GatewayUpdates {
     this.#advanced.clear()
     this.#changes = []
     this.#isResyncDue = false
+    this.#outbox = null
   }
 }

@@ -7,6 +7,7 @@ import type { SessionRestarts } from "../agents/session-restarts.ts"
 import type { Worktrees } from "../agents/worktrees.ts"
 import type { AuditedKeeper } from "../audit/audited-keeper.ts"
 import type { Keeper } from "../keeper.ts"
+import type { Deliveries } from "../notifications/deliveries.ts"
 import type { Clock } from "../ports.ts"
 import type { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import type { KeeperReport } from "../reports/keeper-report.ts"
@@ -21,6 +22,7 @@ export type Answerers = {
   restarts: SessionRestarts
   worktrees: Worktrees
   trials: Pick<Trials, "begin" | "renew" | "end">
+  deliveries: Pick<Deliveries, "test" | "report" | "sync">
   updates: GatewayUpdates
   metrics: KeeperMetrics
   report: KeeperReport
@@ -34,11 +36,13 @@ export type Answerers = {
 export function answerRequest(
   method: string,
   params: unknown,
-  { keeper, audited, restarts, trials, worktrees, updates, metrics, report, clock }: Answerers,
+  answerers: Answerers,
 ): Outcome | Promise<Outcome> {
   if (!isKeeperMethod(method)) {
     return fail(failure("INTERNAL", `The keeper has no method ${method}.`))
   }
+  const { keeper, audited, restarts, trials, deliveries, worktrees } = answerers
+  const { updates, metrics, report, clock } = answerers
   const askedMs = clock.monotonicMs()
   switch (method) {
     case "start": {
@@ -104,6 +108,12 @@ export function answerRequest(
       const { origin, trial } = asked
       return audited.ofTrial(origin, "trial.end", () => ({ trial }), trials.end(asked))
     }
+    case "testTarget":
+      return deliveries.test(keeperMethods.testTarget.params.parse(params))
+    case "reportAttempts":
+      return deliveries.report(keeperMethods.reportAttempts.params.parse(params).reports)
+    case "syncOutbox":
+      return deliveries.sync()
     case "audit":
       audited.refusedElsewhere(keeperMethods.audit.params.parse(params).refusals)
       return ok({})

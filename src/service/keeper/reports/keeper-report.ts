@@ -19,6 +19,7 @@ export type ReportSources = {
   recorded: RecordedTotals
   bounds: { maxExecutions: number; maxQueue: number; maxDiskBytes: number }
   audit: () => { lines: number; lostLines: number }
+  deliveries: () => MetricSamples[]
   disk: () => { freeBytes: number; sizeBytes: number }
   /** Ends that no room was found for yet. */
   unwrittenEnds: () => number
@@ -52,6 +53,7 @@ export function keeperReport(sources: ReportSources) {
       ...metrics.samples(),
       ...outputMetrics(recorded),
       ...auditMetrics(sources.audit()),
+      ...sources.deliveries(),
       ...diskMetrics(keeper, sources.disk()),
       metricSamples("cc_executor_event_loop_lag_seconds", [lag.lag.sample({ process: "keeper" })]),
       ...processFigures("keeper"),

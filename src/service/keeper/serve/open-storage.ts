@@ -1,4 +1,7 @@
+import { randomBytes } from "node:crypto"
 import type { Config } from "../../../config/config.ts"
+import { executionIdFrom } from "../../../execution/id.ts"
+import type { NotifySettings } from "../../../execution/notify-target.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { Handover } from "../../../protocol/handover.ts"
 import { auditProblem } from "../../audit/audit-files.ts"
@@ -17,11 +20,12 @@ import {
 } from "../../storage/state-directory.ts"
 import { stateProblem } from "../../storage/state-schema.ts"
 import { createTranscriptStore } from "../../storage/transcript/store.ts"
+import { Notices } from "../notifications/notices.ts"
 import type { Clock, ReceiptSigner, Redaction, TranscriptStore } from "../ports.ts"
 import type { AttestationSigner } from "../trial-store.ts"
 import type { ServeOptions } from "./options.ts"
 import { type PolicyWatch, policyProblem, watchPolicy } from "./policy-watch.ts"
-import { auditSettings, redactionOf } from "./settings.ts"
+import { auditSettings, notifySettingsOf, redactionOf } from "./settings.ts"
 
 /** Why a service that runs could not begin anew with its record; null when it could. */
 export function whyStorageCannotReopen(
@@ -31,6 +35,8 @@ export function whyStorageCannotReopen(
 ): string | null {
   const patterns = redactionOf(config)
   if (!patterns.ok) return patterns.failure
+  const targets = notifySettingsOf(config)
+  if (!targets.ok) return targets.failure
   const isSame = patterns.value?.fingerprint === redaction?.fingerprint
   if (!isSame) return otherPatterns
   return policyProblem(config, options) ?? recordProblem(state, options.version)
@@ -59,6 +65,8 @@ export type ServiceStorage = {
   state: StateDirectory
   policy: PolicyWatch
   redaction: Redaction | null
+  notify: NotifySettings | null
+  notices: Notices
   journal: OpenJournal
   audit: AuditLog
   signer: ReceiptSigner
@@ -79,6 +87,9 @@ export function openStorage(
   if (!redaction.ok) return redaction
   const patterns = redaction.value?.fingerprint ?? null
   if (handed !== null && handed.redaction !== patterns) return fail(otherPatterns)
+  const notify = notifySettingsOf(config)
+  if (!notify.ok) return notify
+  const notices = new Notices(notify.value?.targets ?? [], () => executionIdFrom(randomBytes(16)))
   const holder = {
     pid: process.pid,
     startTicks: readStat(process.pid)?.startTicks ?? 0,
@@ -95,7 +106,7 @@ export function openStorage(
   owner.use(policy.value)
   // Until this program has taken over, the one before it must be able to read the journal.
   const migration = handed === null ? "at once" : "when told"
-  const journal = openJournal(state.value.paths.journal, clock, migration)
+  const journal = openJournal(state.value.paths.journal, clock, migration, notices)
   if (!journal.ok) return fail(journal.failure.message)
   owner.use(journal.value)
   const audit = openAuditLog(auditSettings(config, state.value), clock, options.logger)
@@ -108,6 +119,8 @@ export function openStorage(
     state: state.value,
     policy: policy.value,
     redaction: redaction.value,
+    notify: notify.value,
+    notices,
     journal: journal.value,
     audit: audit.value,
     signer: createReceiptSigner(key.value, process.getuid?.() ?? 0),

@@ -8,12 +8,14 @@ import { AuditedKeeper } from "../audit/audited-keeper.ts"
 import { GatewayUpdates } from "../gateway-link/gateway-updates.ts"
 import { createHousekeeping } from "../housekeeping/housekeeping.ts"
 import { Keeper } from "../keeper.ts"
+import type { Deliveries } from "../notifications/deliveries.ts"
 import type { Clock } from "../ports.ts"
 import type { KeeperMetrics } from "../reports/keeper-metrics.ts"
 import { openRetryingJournal, type RetryingJournal } from "../supervision/retrying-journal.ts"
 import { supervisionEvents } from "../supervision/supervision-events.ts"
 import type { Trials } from "../trials/trials.ts"
 import { agentPorts } from "./agent-ports.ts"
+import { openDeliveries } from "./open-deliveries.ts"
 import type { ServiceStorage } from "./open-storage.ts"
 import { openTrials } from "./open-trials.ts"
 import type { ServeOptions } from "./options.ts"
@@ -28,6 +30,7 @@ export type Running = {
   keeper: Keeper
   audited: AuditedKeeper
   trials: Trials
+  deliveries: Deliveries
   updates: GatewayUpdates
   retryingJournal: RetryingJournal
   runHousekeeping: () => void
@@ -103,7 +106,14 @@ export function runKeeper(
   })
   const counting = metrics.noting(audit)
   const audited: AuditedKeeper = new AuditedKeeper(keeper, counting, clock, redaction)
-  return { keeper, audited, trials, updates, retryingJournal, runHousekeeping }
+  const deliveries = openDeliveries(config, record, {
+    clock,
+    log,
+    audited,
+    retryingJournal,
+    updates,
+  })
+  return { keeper, audited, trials, deliveries, updates, retryingJournal, runHousekeeping }
 }
 
 function isJournalFull(error: unknown): boolean {

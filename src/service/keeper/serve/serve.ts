@@ -71,7 +71,8 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   const metrics = new KeeperMetrics(clock)
   for (const one of lost) metrics.changed(one)
   const running = runKeeper(config, record, machine, metrics, clock, options)
-  const { keeper, audited, trials, retryingJournal, updates, runHousekeeping } = running
+  const { keeper, audited, trials, deliveries, retryingJournal, updates } = running
+  const { runHousekeeping } = running
   let gatewayPid: number | null = null
   const remembered = { isOutdated: false }
   const remember = () => {
@@ -91,11 +92,12 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
     recorded: record.transcripts.totals,
     bounds: keeperSettings(config, record.policy.rules, machine.containment),
     audit: () => audit.counts,
+    deliveries: () => deliveries.metrics(),
     disk: () => state.space(),
     unwrittenEnds: retryingJournal.unwrittenEnds,
     gatewayIsUnstable: () => gateway.isUnstable,
   })
-  const settings = gatewaySettings(config, facts, state, handover?.port ?? null)
+  const settings = gatewaySettings(config, facts, state, handover?.port ?? null, record.notify)
   const gatewayOptions = {
     start: spawnGateway(options, machine.reaper, () => log.relay("gateway")),
     settings,
@@ -103,6 +105,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
     audited,
     ...openSessions(running, config, record, machine, metrics, options.self),
     trials,
+    deliveries,
     updates,
     metrics,
     report,
@@ -120,7 +123,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   stack.defer(() => gateway.close())
   let port = handover === null ? null : config.port && settings.listen.port
   const shutdown = watchForShutdown({
-    isIdle: () => isIdle(keeper, gateway),
+    isIdle: () => isIdle(keeper, gateway) && !deliveries.areFresh,
     exitWhenIdleMs: config.exitWhenIdleMs,
     checkMs: idleCheckMs,
   })
@@ -154,6 +157,7 @@ export async function serve(config: Config, given: ServeOptions): Promise<number
   stack.use(every(housekeepingMs, log, runHousekeeping))
   stack.use(every(surveyMs, log, () => needsTidying(keeper) && runHousekeeping()))
   stack.use(every(housekeepingMs, log, () => audit.sync()))
+  if (record.notify !== null) stack.use(every(housekeepingMs, log, () => deliveries.tidy()))
   stack.use(every(surveyMs, log, () => keeper.startQueued()))
   stack.use(every(surveyMs, log, surveyOf(machine.forest, remember, remembered)))
   doneUnlessShort(log, "the first housekeeping", runHousekeeping)

@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import type { Config } from "../../../config/config.ts"
+import {
+  commandTarget,
+  commandTargetName,
+  type NotifyFile,
+  readNotifyFile,
+} from "../../../config/notify-file.ts"
 import { descriptorsFor } from "../../../execution/descriptor-needs.ts"
+import type { NotifySettings } from "../../../execution/notify-target.ts"
 import type { ResourceLimits } from "../../../execution/spec.ts"
 import { canonicalText } from "../../../lib/canonical-text.ts"
 import { isErrno } from "../../../lib/errno.ts"
@@ -10,6 +17,7 @@ import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
 import type { GatewaySettings } from "../../../protocol/ipc.ts"
 import type { AuditLogSettings } from "../../audit/audit-log.ts"
+import { wayProblem } from "../../gateway/notifications/read-source.ts"
 import type { Containment } from "../../os/trees/containment.ts"
 import { type Redaction, readPatternFile } from "../../redaction/redaction.ts"
 import type { StateDirectory } from "../../storage/state-directory.ts"
@@ -101,6 +109,33 @@ export function auditSettings(config: Config, state: StateDirectory): AuditLogSe
   }
 }
 
+/** Who is told of what; null where nobody is. What is wrong with a file says where, and why. */
+export function notifySettingsOf(config: Config): Result<NotifySettings | null, string> {
+  const { notifyFile, notifyCommand } = config
+  if (notifyFile === null && notifyCommand === null) return ok(null)
+  const file = notifyFile === null ? ok({ baseUrl: null, targets: [] }) : readTargets(notifyFile)
+  if (!file.ok) return file
+  const { baseUrl, targets } = file.value
+  if (notifyCommand === null) return ok({ baseUrl, targets })
+  if (targets.some(({ name }) => name === commandTargetName)) {
+    const both = `--notify-command and the target ${commandTargetName} in ${notifyFile}`
+    return fail(`${both} have the same name: rename the target.`)
+  }
+  return ok({ baseUrl, targets: [...targets, commandTarget(notifyCommand)] })
+}
+
+function readTargets(path: string): Result<NotifyFile, string> {
+  const text = readText(path)
+  if (!text.ok) return fail(`--notify-file could not be read: ${text.failure}.`)
+  const file = readNotifyFile(text.value)
+  if (!file.ok) return fail(`--notify-file ${path} cannot be used: ${file.failure}.`)
+  for (const { name, way } of file.value.targets) {
+    const problem = wayProblem(way)
+    if (problem !== null) return fail(`--notify-file ${path}, target ${name}: ${problem}.`)
+  }
+  return file
+}
+
 /** The user's patterns; null where there are none. What is wrong with them says where, and why. */
 export function redactionOf({ redactFile }: Config): Result<Redaction | null, string> {
   if (redactFile === null) return ok(null)
@@ -126,6 +161,7 @@ export function gatewaySettings(
   options: ServiceSurroundings,
   state: StateDirectory,
   handedPort: number | null,
+  notify: NotifySettings | null,
 ): GatewaySettings {
   return {
     stateDir: state.path,
@@ -157,6 +193,7 @@ export function gatewaySettings(
     logLevel: config.logLevel,
     policy: options.policy,
     runAs: config.runAs,
+    notify,
     preloadMcp: config.preloadMcp,
     self: [...options.self],
   }

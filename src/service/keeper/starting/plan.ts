@@ -53,7 +53,7 @@ export function planExecution(
   const program = plannedProgram(wanted.value, where, settings.policy, programs)
   if (!program.ok) return program
 
-  const { budget, labels, stdin, on_disconnect: onDisconnect } = request
+  const { budget, labels, stdin, notify, on_disconnect: onDisconnect } = request
   const spec: ExecutionSpec = {
     command: request.command ?? null,
     argv,
@@ -76,6 +76,7 @@ export function planExecution(
     ...limits.value,
     onDisconnect,
     labels,
+    ...(notify === undefined ? {} : { notify }),
   }
   const { terminal } = spec
   return ok({

@@ -14,6 +14,8 @@ export type RetryingJournal = {
   withReserve: (write: () => void) => boolean
   /** A start: false when there is no room, and then nothing was written. */
   withoutReserve: (write: () => void) => boolean
+  /** What was written survives a loss of power; where the disk fails, the log says so. */
+  sync: () => Promise<void>
   /** How many ends could not be written yet and are retried. */
   unwrittenEnds: () => number
 }
@@ -68,6 +70,7 @@ export function openRetryingJournal(
       }
       await sync()
     },
+    sync,
     unwrittenEnds: () => unwrittenEnds,
   }
 

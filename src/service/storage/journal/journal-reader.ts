@@ -14,6 +14,7 @@ import { openForReading, preparing } from "./connection.ts"
 import type { JournalFailure } from "./journal-failure.ts"
 import { ListQuery } from "./list-query.ts"
 import { NamedExecutions } from "./named-executions.ts"
+import { SqliteOutboxReader } from "./outbox-reader.ts"
 import { parseReceiptRow, parseRecordRow, recordColumns, recordTables } from "./stored-record.ts"
 import { TrialReader } from "./trial-reader.ts"
 import { VisibleExecutions } from "./visible-executions.ts"
@@ -38,6 +39,7 @@ class SqliteJournalReader implements JournalReader, Disposable {
   readonly #visible: VisibleExecutions
   readonly #named: NamedExecutions
   readonly #trials: TrialReader
+  #outbox: SqliteOutboxReader | null = null
   readonly #statements
 
   constructor(database: Database, path: string) {
@@ -48,6 +50,12 @@ class SqliteJournalReader implements JournalReader, Disposable {
     this.#trials = new TrialReader(database, path, this.#open)
     this.#list = new ListQuery(database, path, this.#visible, this.#open)
     this.#statements = prepareReaderStatements(database, this.#open)
+  }
+
+  /** Made when it is first asked for: most services tell nobody of anything. */
+  get outbox(): SqliteOutboxReader {
+    this.#outbox ??= new SqliteOutboxReader(this.#database, this.#path, this.#open)
+    return this.#outbox
   }
 
   find(id: ExecutionId): ExecutionRecord | null {

@@ -5,14 +5,16 @@ import { ExecutionId } from "../../../execution/id.ts"
 import type { SignedReceipt } from "../../../execution/receipt.ts"
 import { type ExecutionRecord, hasEnded } from "../../../execution/record.ts"
 import type { ExecutionEvent } from "../../../execution/state.ts"
-import type { TrialPart } from "../../../execution/trial/announcement.ts"
+import type { TrialId, TrialPart, TrialVerdict } from "../../../execution/trial/announcement.ts"
 import { ok, type Result } from "../../../lib/result.ts"
+import type { NoticeSource, Outbox } from "../../keeper/outbox.ts"
 import type { Clock, IdempotencyEntry, Journal } from "../../keeper/ports.ts"
 import type { TrialStore } from "../../keeper/trial-store.ts"
 import { openForWriting, type WriteTransaction, writeTransactions } from "./connection.ts"
 import { isOutOfRoom, type JournalFailure } from "./journal-failure.ts"
 import { createLogSync } from "./log-sync.ts"
 import { keepMigration } from "./migrations.ts"
+import { SqliteOutbox } from "./outbox.ts"
 import { labelText, parseRecordRow, storedRecordOf } from "./stored-record.ts"
 import { SqliteTrials } from "./trials.ts"
 import { prepareWriterStatements, type WriterStatements } from "./writer-statements.ts"
@@ -20,6 +22,7 @@ import { prepareWriterStatements, type WriterStatements } from "./writer-stateme
 export type OpenJournal = Journal &
   Disposable & {
     readonly trials: TrialStore
+    readonly outbox: Outbox
     /** Where that waits to be told: from now on the journal is this program's version. */
     keepMigration(): void
   }
@@ -29,9 +32,17 @@ export function openJournal(
   path: string,
   clock: Clock,
   migration: "at once" | "when told" = "at once",
+  notices: NoticeSource = nobodyIsTold,
 ): Result<OpenJournal, JournalFailure> {
   const opened = openForWriting(path, migration)
-  return opened.ok ? ok(new SqliteJournal(opened.value, path, clock)) : opened
+  return opened.ok ? ok(new SqliteJournal(opened.value, path, clock, notices)) : opened
+}
+
+const nobodyIsTold: NoticeSource = {
+  isActive: false,
+  ofChange: () => [],
+  ofVerdict: () => [],
+  written: () => undefined,
 }
 
 const keysKeptMs = 24 * 60 * 60 * 1000
@@ -56,20 +67,32 @@ class SqliteJournal implements OpenJournal {
   readonly #write: WriteTransaction
   readonly #statements: WriterStatements
   readonly #sync: () => Promise<void>
+  readonly #notices: NoticeSource
+  #outbox: SqliteOutbox | null = null
   readonly trials: TrialStore
 
-  constructor(database: Database, path: string, clock: Clock) {
+  constructor(database: Database, path: string, clock: Clock, notices: NoticeSource) {
     this.#database = database
     this.#path = path
     this.#clock = clock
     this.#write = writeTransactions(database, path, this.#open)
     this.#statements = prepareWriterStatements(database, this.#open)
     this.#sync = createLogSync(path)
-    this.trials = new SqliteTrials(database, path, this.#write, this.#open)
+    this.#notices = notices
+    this.trials = new SqliteTrials(database, path, this.#write, this.#open, {
+      write: (id, verdict) => this.#tellVerdict(id, verdict),
+      written: (last) => notices.written(last),
+    })
   }
 
   keepMigration(): void {
     keepMigration(this.#database)
+  }
+
+  /** Made when it is first asked for: most services tell nobody of anything. */
+  get outbox(): SqliteOutbox {
+    this.#outbox ??= new SqliteOutbox(this.#database, this.#clock, this.#write, this.#open)
+    return this.#outbox
   }
 
   create(
@@ -115,15 +138,34 @@ class SqliteJournal implements OpenJournal {
 
   append(event: ExecutionEvent, record: ExecutionRecord): void {
     assert(!hasEnded(record), `execution ${record.id} would end without its receipt`)
-    this.#write(() => this.#advance([event], record))
+    this.#writeChange(record, () => this.#advance([event], record))
   }
 
   end(events: readonly ExecutionEvent[], record: ExecutionRecord, receipt: SignedReceipt): void {
     assert(hasEnded(record), `execution ${record.id} has a receipt before its end`)
-    this.#write(() => {
+    this.#writeChange(record, () => {
       const ordinal = this.#advance(events, record)
       this.#statements.insertReceipt.run(ordinal, JSON.stringify(receipt))
     })
+  }
+
+  /** With what is to be told of it, in one transaction; then whoever delivers that is woken. */
+  #writeChange(record: ExecutionRecord, write: () => void): void {
+    if (!this.#notices.isActive) return this.#write(write)
+    const last = this.#write(() => {
+      const before = record.spec.agent === undefined ? null : this.find(record.id)
+      write()
+      return this.outbox.addWith(this.#notices, before, record)
+    })
+    if (last !== null) this.#notices.written(last)
+  }
+
+  #tellVerdict(id: TrialId, verdict: TrialVerdict): number | null {
+    const trial = this.#notices.isActive ? this.trials.find(id) : null
+    if (trial === null) return null
+    const steps = () =>
+      this.trials.steps(id).flatMap(({ executionId }) => this.find(executionId) ?? [])
+    return this.outbox.insert(this.#notices.ofVerdict(trial, verdict, steps))
   }
 
   #advance(events: readonly ExecutionEvent[], record: ExecutionRecord): number {
@@ -139,7 +181,7 @@ class SqliteJournal implements OpenJournal {
   }
 
   update(record: ExecutionRecord): void {
-    this.#write(() => this.#update(record))
+    this.#writeChange(record, () => this.#update(record))
   }
 
   #update(record: ExecutionRecord): void {

@@ -5,12 +5,13 @@ import type { JournalFailure } from "./journal-failure.ts"
 import initial from "./migrations/0001-initial.sql" with { type: "text" }
 import principals from "./migrations/0002-principals.sql" with { type: "text" }
 import trials from "./migrations/0003-trials.sql" with { type: "text" }
+import notifications from "./migrations/0004-notifications.sql" with { type: "text" }
 import names from "./migrations/names.sql" with { type: "text" }
 import openRestarts from "./migrations/open-restarts.sql" with { type: "text" }
 import shares from "./migrations/shares.sql" with { type: "text" }
 
 /** The place in the list is the version it leads to. What was released is never edited. */
-const migrations: readonly string[] = [initial, principals, trials]
+const migrations: readonly string[] = [initial, principals, trials, notifications]
 export const journalVersion = migrations.length
 const known = journalVersion
 

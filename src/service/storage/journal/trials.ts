@@ -26,15 +26,30 @@ const StepRow = z.object({
   marker: z.string().nullable(),
 })
 
+/** What is to be told of a verdict, written in the transaction that writes it. */
+type VerdictNotices = {
+  /** Answers the last one; null where there is nothing to tell. */
+  write(id: TrialId, verdict: TrialVerdict): number | null
+  written(ordinal: number): void
+}
+
 /** The trials of the journal, as their one writer has them. */
 export class SqliteTrials implements TrialStore {
   readonly #path: string
   readonly #write: WriteTransaction
+  readonly #notices: VerdictNotices
   readonly #statements
 
-  constructor(database: Database, path: string, write: WriteTransaction, owner: DisposableStack) {
+  constructor(
+    database: Database,
+    path: string,
+    write: WriteTransaction,
+    owner: DisposableStack,
+    notices: VerdictNotices,
+  ) {
     this.#path = path
     this.#write = write
+    this.#notices = notices
     this.#statements = prepareStatements(database, owner)
   }
 
@@ -119,10 +134,12 @@ export class SqliteTrials implements TrialStore {
   }
 
   end(id: TrialId, verdict: TrialVerdict, envelope: SignedAttestation): void {
-    this.#write(() => {
+    const last = this.#write(() => {
       const row = this.#statements.end.get(verdict, JSON.stringify(envelope), id)
       assert(row !== null, `trial ${id} is not in the journal, or has its verdict already`)
+      return this.#notices.write(id, verdict)
     })
+    if (last !== null) this.#notices.written(last)
   }
 
   countOpen(principal: string): number {

@@ -14,6 +14,7 @@ import { getEvents } from "./resources/events.ts"
 import { deleteExecution, getExecution, postControl, postResize } from "./resources/execution.ts"
 import { getExecutions, postExecutions } from "./resources/executions.ts"
 import { postInput } from "./resources/input.ts"
+import { getNotifications, postNotificationTest } from "./resources/notifications.ts"
 import { getOutput } from "./resources/output.ts"
 import {
   getHealth,
@@ -65,6 +66,8 @@ export const endpoints: readonly Endpoint[] = [
   postTrialRenew,
   postTrialEnd,
   getEvents,
+  getNotifications,
+  postNotificationTest,
   postTickets,
   getOpenApi,
   getHealth,

@@ -54,3 +54,12 @@ export const trialAnswers: Record<Extract<MethodName, `trial.${string}`>, Answer
     plain(await operations.trials.list(caller, params)),
   ),
 }
+
+export const notifyAnswers: Record<Extract<MethodName, `notify.${string}`>, Answer<unknown>> = {
+  "notify.list": taking("notify.list", async ({ operations, caller }, params) =>
+    plain(await operations.notify.list(caller, params)),
+  ),
+  "notify.test": taking("notify.test", async ({ operations, caller }, params) =>
+    plain(await operations.notify.test(caller, params)),
+  ),
+}

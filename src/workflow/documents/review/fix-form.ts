@@ -22,12 +22,17 @@ const AnySeverity = z.string("must be critical, major or minor").transform((word
 })
 
 const mostCharacters = 65_536
-const text = z.string("must be a text").max(mostCharacters)
+/** All of it may be announced, committed or typed into a shell: see `announcement.ts`. */
+const isText = (given: string) => given.isWellFormed() && !given.includes("\0")
+const text = z
+  .string("must be a text")
+  .max(mostCharacters)
+  .refine(isText, "must be text without a NUL")
 const said = text.refine((given) => given.trim() !== "", "must not be empty")
 const command = said.transform((given) => given.trim())
 
 const Id = z
-  .union([z.int(), z.string().trim().min(1).max(128)], "must be a number or a short text")
+  .union([z.int(), text.trim().min(1).max(128)], "must be a number or a short text")
   .transform(String)
 
 /** A number, several, or a text such as `45-50`; older lists have all of these. */

@@ -52,6 +52,8 @@ export type Refused = {
   trial: AttestedTrial
   faults: readonly string[]
   found: Found
+  /** Where it has worked: what it has run there need not be run again. */
+  directory: string
   mayRepeat: boolean
 }
 
@@ -130,7 +132,7 @@ export async function tryOnce(review: Review, before: Refused | null): Promise<T
   const { trial } = result
   const found = readFound(place.path, paths)
   const refused = (faults: readonly string[], mayRepeat: boolean): Tried => {
-    return { kind: "refused", trial, faults, found, mayRepeat }
+    return { kind: "refused", trial, faults, found, directory: place.path, mayRepeat }
   }
   const other = whyRefused(trial)
   if (other !== null) return refused([other], false)
@@ -139,7 +141,7 @@ export async function tryOnce(review: Review, before: Refused | null): Promise<T
   if (trial.verdict !== "PASSED") return refused(trial.reasons, false)
   const usage = settings.checks.map(({ run }) => run)
   const quotes = await checkQuotes(world, texts.value.feedback, {
-    directories: [place.path],
+    directories: [place.path, ...(before === null ? [] : [before.directory])],
     usage,
   })
   if (quotes.faults.length > 0) return refused(quotes.faults, true)

@@ -3,7 +3,7 @@ import type { AttestedTrial } from "../../../execution/trial/attestation.ts"
 import type { WorkSettings } from "../../documents/front-matter.ts"
 import { type Severity, severities } from "../../documents/review/fix-form.ts"
 import type { Fix, FixList } from "../../documents/review/fix-list.ts"
-import { readReviewName, reviewId } from "../../documents/review/review-name.ts"
+import { numberOf, readReviewName, reviewId } from "../../documents/review/review-name.ts"
 import { fixState, isClosed } from "../../ledger/fix-state.ts"
 import { fixPrompt } from "../../plan/review/fix-prompt.ts"
 import { bringUpToDate, type WorkState } from "../files/work-state.ts"
@@ -15,7 +15,7 @@ import { WorkFailure } from "../work-failure.ts"
 import { openWorkspace, type Workspace, workFiles } from "../workspace.ts"
 import type { World } from "../world.ts"
 import { lockFixRun } from "./fix-run-lock.ts"
-import { requestFor, reviewHome, roundFiles } from "./round-files.ts"
+import { type RoundFile, requestFor, reviewHome, roundFiles } from "./round-files.ts"
 import { whyFixIsOpen } from "./why-open.ts"
 
 export type FixRunOptions = RunOptions & {
@@ -140,10 +140,13 @@ export function aimFor(
   const { run, spoil, by } = check ?? { run: "false", spoil: null, by: null }
   const elsewhere = spoil === null ? ("empty" as const) : ("spoil" as const)
   const red = where === "base" ? ("base" as const) : elsewhere
-  const told = by === null ? {} : { told: `${run} (for "${verification ?? ""}", by ${by})` }
+  const authored = `${run} (for "${verification ?? ""}", by ${by})`.slice(0, mostAnnounced)
+  const told = by === null ? {} : { told: authored }
   const one = { run, red, spoil: red === "spoil" ? spoil : null, ...told }
   return { checks: [one], guards, setup, needs, recovery: [] }
 }
+
+const mostAnnounced = 65_536
 
 /** Tests may change where the fix is about one, and only that one. */
 function sparingFor({ workspace, round }: Running, { file }: Fix): Sparing {
@@ -166,8 +169,16 @@ export function roundOf({ path, work }: WorkState, fixer: string | null): Round 
   return {
     settings: { ...settings, agent, checks: [], recovery: [] },
     context: found?.request.forFixer ?? "",
-    files: others.map((one) => one.path),
+    files: latestFirst(others).slice(0, mostFiles),
   }
+}
+
+/** So many are protected: each is part of what is announced. */
+const mostFiles = 150
+
+function latestFirst(files: readonly RoundFile[]): string[] {
+  const sorted = files.toSorted((one, other) => numberOf(other) - numberOf(one))
+  return sorted.map(({ path }) => path)
 }
 
 /** Lists were renamed, or copied: what they are called is what everybody goes by. */

@@ -15,7 +15,7 @@ import { sampleSettings } from "../../../support/sample-settings.ts"
 import {
   keeperPorts,
   keeperSettings,
-  noTrials,
+  notAskedHere,
   scriptedSessions,
 } from "../../../support/scripted-keeper.ts"
 
@@ -73,7 +73,7 @@ function opened(admitting: "at once" | "when told" = "at once") {
     keeper,
     audited,
     ...scriptedSessions(keeper, audited, ports),
-    trials: noTrials,
+    ...notAskedHere,
     updates,
     metrics,
     report: { obstacles: () => [], metrics: () => [] },

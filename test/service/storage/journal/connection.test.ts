@@ -20,7 +20,7 @@ describe("a journal that is not there yet", () => {
 
     using _journal = succeeded(openJournal(path, stillClock()))
 
-    expect(rawRows(path, "PRAGMA user_version")).toEqual([{ user_version: 3 }])
+    expect(rawRows(path, "PRAGMA user_version")).toEqual([{ user_version: 4 }])
     expect(rawRows(path, "PRAGMA journal_mode")).toEqual([{ journal_mode: "wal" }])
     for (const name of readdirSync(directory.path)) {
       expect(statSync(join(directory.path, name)).mode & 0o777).toBe(0o600)
@@ -93,7 +93,7 @@ describe("a journal of a newer version", () => {
       failureOf(openJournal(path, stillClock())),
       failureOf(openJournalReader(path)),
     ]) {
-      expect(failure).toMatchObject({ kind: "newer", path, found: 7, known: 3 })
+      expect(failure).toMatchObject({ kind: "newer", path, found: 7, known: 4 })
       expect(failure.message).toContain("run the newer cc-executor")
     }
     expect(rawRows(path, "PRAGMA user_version")).toEqual([{ user_version: 7 }])
@@ -106,7 +106,7 @@ describe("a journal of an older version", () => {
     const path = statePathsIn(directory.path).journal
     rawRows(path, "PRAGMA journal_mode = WAL")
 
-    expect(failureOf(openJournalReader(path))).toMatchObject({ kind: "older", found: 0, known: 3 })
+    expect(failureOf(openJournalReader(path))).toMatchObject({ kind: "older", found: 0, known: 4 })
   })
 
   test("is brought up to date by the writer", () => {
@@ -131,7 +131,7 @@ describe("a journal of an older version that is to be brought up to date when to
 
     journal.keepMigration()
 
-    expect(rawRows(path, "PRAGMA user_version")).toEqual([{ user_version: 3 }])
+    expect(rawRows(path, "PRAGMA user_version")).toEqual([{ user_version: 4 }])
     const record = live(journal)
     expect(journal.find(record.id)).toEqual(record)
   })

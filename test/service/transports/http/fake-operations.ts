@@ -54,6 +54,12 @@ export class FakeOperations implements Operations {
       this.#answer("agent.inbox", caller, params, () => ok({ questions: [], interrupted: [] })),
   }
 
+  notify: Operations["notify"] = {
+    list: async (caller, params) =>
+      this.#answer("notify.list", caller, params, () => ok({ targets: [], deliveries: [] })),
+    test: async (caller, params) => this.#answer("notify.test", caller, params, notScripted),
+  }
+
   trials: Operations["trials"] = {
     begin: async (caller, params) => this.#answer("trial.begin", caller, params, notScripted),
     renew: async (caller, params) => this.#answer("trial.renew", caller, params, notScripted),

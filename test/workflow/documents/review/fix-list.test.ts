@@ -58,6 +58,14 @@ describe("a list of fixes", () => {
     ],
     ['{"fixes": [{"severity": "nit", "issue": "y"}]}', "fixes → 0 → id: must be a number"],
     ['{"fixes": [{"id": 1, "severity": "nit", "issue": " "}]}', "issue: must not be empty"],
+    [
+      '{"fixes": [{"id": 1, "severity": "nit", "issue": "\\u0000"}]}',
+      "issue: must be text without",
+    ],
+    [
+      '{"fixes": [{"id": 1, "severity": "nit", "issue": "\\ud800"}]}',
+      "issue: must be text without",
+    ],
   ])("is refused where it is none: %s", (text, said) => {
     const read = readFixList(text)
 

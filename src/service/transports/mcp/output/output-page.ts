@@ -2,7 +2,7 @@ import type { StreamName } from "../../../../execution/record.ts"
 import { ok, type Result } from "../../../../lib/result.ts"
 import type { Failure } from "../../../../protocol/failure.ts"
 import type { Output } from "../../../../protocol/output-chunk.ts"
-import type { OutputRequest } from "../../../gateway/ports.ts"
+import type { OutputRequest } from "../../../../protocol/output-page.ts"
 import type { McpScope } from "../ports.ts"
 
 export type PageRequest = {

@@ -38,6 +38,7 @@ export const StartArguments = z
     labels: shape.labels.describe(
       "to find it by with `list`; the label `name` is usable in place of the execution_id",
     ),
+    notify: shape.notify.describe("names of targets that are told when it ends"),
     idempotency_key: shape.idempotency_key.describe(
       "calls with the same key and arguments start it only once",
     ),

@@ -29,6 +29,7 @@ const Arguments = z
     labels: shape.labels.describe(
       "to find it by with `list`; the label `name` is usable in place of the execution_id",
     ),
+    notify: shape.notify.describe("names of targets that are told of its questions and its end"),
     idempotency_key: shape.idempotency_key.describe(
       "calls with the same key and arguments start it only once",
     ),
