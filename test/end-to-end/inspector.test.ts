@@ -34,6 +34,7 @@ const tools = [
   ...steering,
   ...agents,
   ...works,
+  "review_submit",
 ]
 
 /** Runs the Inspector's command line once, and answers the result it prints. */

@@ -52,6 +52,7 @@ function requestsAbout(execution_id: string): [MethodName, object][] {
     ["ack", { execution_id, next: "1.0.0.0.0.0" }],
     ["remove", { execution_id }],
     ["receipt", { execution_id }],
+    ["screen", { execution_id }],
     ["transcript.read", { execution_id }],
     ["transcript.verify", { execution_id }],
     ["agent.start", { resume: execution_id === "" ? "none" : execution_id }],
@@ -77,6 +78,7 @@ function pathsAbout(id: string): [string, string, object?][] {
     ["GET", `/executions/${id}/output`],
     ["GET", `/executions/${id}/transcript`],
     ["GET", `/executions/${id}/receipt`],
+    ["GET", `/executions/${id}/screen`],
     ["POST", `/executions/${id}/verify`, {}],
     ["GET", `/agents/${id}`],
     ["POST", `/agents/${id}/turns`, { text: "x" }],
@@ -95,7 +97,7 @@ const nobodys = "a".repeat(26)
 
 test("what follows covers every method and every route about an execution", () => {
   const asked = new Set(requestsAbout("").map(([method]) => method))
-  const others = ["agent.inbox", "execute", "list", "watch"]
+  const others = ["agent.inbox", "execute", "list", "notify.list", "notify.test", "watch"]
   const ofTrials = Object.keys(methods).filter((name) => name.startsWith("trial."))
   expect([...asked, ...others, ...ofTrials].toSorted()).toEqual(Object.keys(methods).toSorted())
 
