@@ -59,6 +59,7 @@ export function answerTo(
     case "agent.take":
     case "agent.drop":
     case "receipt":
+    case "transcript.search":
     case "transcript.read":
     case "transcript.verify":
       return failure("METHOD_NOT_FOUND", "This method is not scripted.")

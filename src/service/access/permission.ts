@@ -39,6 +39,7 @@ export const scopeOf: Record<Exclude<MethodName, OfSubscription>, Scope> = {
   status: "read",
   receipt: "read",
   "transcript.read": "read",
+  "transcript.search": "read",
   "transcript.verify": "read",
 }
 

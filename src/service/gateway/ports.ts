@@ -28,6 +28,7 @@ import type { Caller } from "../access/caller.ts"
 import type { AgentOperations } from "./agent-operations.ts"
 import type { NotifyOperations } from "./notify-operations.ts"
 import type { OutboxReader } from "./outbox-port.ts"
+import type { TranscriptOperations } from "./transcript-operations.ts"
 import type { TrialJournal, TrialOperations } from "./trial-ports.ts"
 
 /** What the gateway needs of the record, and what it offers to the transports. */
@@ -105,6 +106,8 @@ export interface TranscriptReader {
     facts: TranscriptFacts,
     back: { lines: number } | { bytes: number },
   ): ReadPosition
+  /** After so many line ends, from the very beginning; the oldest place if that is gone. */
+  line(id: ExecutionId, facts: TranscriptFacts, lines: number): ReadPosition
   /** The first record at or after a time. */
   since(id: ExecutionId, facts: TranscriptFacts, time: Date): ReadPosition
   verify(id: ExecutionId, facts: TranscriptFacts, sought: Sought): Promise<Verification>
@@ -172,7 +175,7 @@ export type Parting = "closed" | "replaced"
 
 export type Answer<Value> = Promise<Result<Value, Failure>>
 
-export interface Operations {
+export interface Operations extends TranscriptOperations {
   /** How strictly an `execute` is read. */
   readonly policy: PolicyKind
   readonly agents: AgentOperations
@@ -204,20 +207,12 @@ export interface Operations {
   list(caller: Caller, params: ParsedParamsOf<"list">): Answer<ResultOf<"list">>
   status(caller: Caller, executionId: string): Answer<ExecutionRecord>
   receipt(caller: Caller, executionId: string): Answer<SignedReceipt>
-  readTranscript(
-    caller: Caller,
-    params: ParsedParamsOf<"transcript.read">,
-  ): Answer<ResultOf<"transcript.read">>
-  /** The same page without an encoding; `keep` copies what must stay of each piece's bytes. */
+  /** A page of output without an encoding; `keep` copies what must stay of each piece's bytes. */
   readOutput<Kept>(
     caller: Caller,
     request: OutputRequest,
     keep: (output: Output) => Kept,
   ): Answer<OutputPage<Kept>>
-  verify(
-    caller: Caller,
-    params: ParsedParamsOf<"transcript.verify">,
-  ): Answer<ResultOf<"transcript.verify">>
   /**
    * Opens the output of an execution at a cursor, `start` or `tail`. It needs the scope `read`,
    * unless it is opened for more: who drives an execution steers it. The caller disposes it.

@@ -105,6 +105,7 @@ const ways: {
       'import { createInterface } from "node:readline"',
     ],
     allowed: {
+      "src/service/transports/http/console/console-pack.ts": 1, // reads
       "src/cli/system-context.ts": 3, // asks for the size of a terminal
       "src/agent/host/run-agent-host.ts": 1, // reads its orders
       "src/service/os/children/pipe-output.ts": 1, // reads what a child writes
@@ -169,6 +170,7 @@ const ways: {
       "src/cli/agents/view/typed-input.ts": 2, // what stands around a paste, to be read
       "src/cli/terminal/terminal-modes.ts": 10, // undo modes by their numbers, see `follow.ts`
       "src/cli/terminal/key-names.ts": 19, // what keys send to an execution
+      "src/console/execution/sgr.ts": 2, // read out of what was written, in a browser
     },
   },
 ]

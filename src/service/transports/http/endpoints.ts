@@ -16,15 +16,17 @@ import { getExecutions, postExecutions } from "./resources/executions.ts"
 import { postInput } from "./resources/input.ts"
 import { getNotifications, postNotificationTest } from "./resources/notifications.ts"
 import { getOutput } from "./resources/output.ts"
+import { deleteSessions, postSessions } from "./resources/page-sessions.ts"
 import {
   getHealth,
   getHealthz,
+  getHistory,
   getMetrics,
   getOpenApi,
   getReadyz,
   postTickets,
 } from "./resources/service-routes.ts"
-import { getReceipt, getTranscript, postVerify } from "./resources/transcript.ts"
+import { getReceipt, getSearch, getTranscript, postVerify } from "./resources/transcript.ts"
 import {
   getTrial,
   getTrials,
@@ -45,6 +47,7 @@ export const endpoints: readonly Endpoint[] = [
   postResize,
   getOutput,
   getTranscript,
+  getSearch,
   getReceipt,
   postVerify,
   postAgents,
@@ -67,10 +70,13 @@ export const endpoints: readonly Endpoint[] = [
   getEvents,
   getNotifications,
   postNotificationTest,
+  postSessions,
+  deleteSessions,
   postTickets,
   getOpenApi,
   getHealth,
   getHealthz,
   getReadyz,
   getMetrics,
+  getHistory,
 ]
