@@ -80,9 +80,9 @@ export const getHistory: Endpoint = {
     200: { description: "One sample after another.", content: json("History", History) },
   },
   refusals: [],
-  respond(_, { health }, caller) {
+  respond(_, ports, caller) {
     const permitted = permit(caller, "metrics")
-    return permitted.ok ? Response.json(health.history()) : refuse(permitted.failure)
+    return permitted.ok ? Response.json(ports.health.history()) : refuse(permitted.failure)
   },
 }
 
