@@ -13,7 +13,7 @@ FROM --platform=${BUILDPLATFORM:-linux} ${BUN_IMAGE} AS build
 WORKDIR /src
 COPY package.json bun.lock bunfig.toml ./
 RUN bun install --frozen-lockfile --production --ignore-scripts
-COPY tsconfig.json ./
+COPY tsconfig.json tsconfig.browser.json ./
 COPY scripts scripts
 COPY src src
 # There is no git here to ask which commit this is, and when that was made.

@@ -20,7 +20,7 @@ const sizes: SizeRules = { softLines: 300, hardLines: 400, columns: 100, longFil
 // Registries, and folders that exist on one machine: a checkout's, a person's, a tool's.
 const localOnly = [
   /registry\.(?:npmjs|yarnpkg|npmmirror)\.(?:org|com)|npm\.pkg\.github\.com|\bnpm\.jsr\.io/,
-  /(?<![\w.~)}-])\/(?:work|opt\/bun\w*)(?![\w-])/,
+  /(?<![\w.~)}#-])\/(?:work|opt\/bun\w*)(?![\w-])/,
   /(?<![\w.~)}-])\/root\/(?!\.claude)/,
   /(?<![\w.~)}-])\/(?:home|Users)\/(?!(?:me|you|user|alice|bob|agent|app|node)\b|<|\$)[\w.-]+\//,
 ]
@@ -29,8 +29,9 @@ const root = join(import.meta.dir, "..")
 const document = await Bun.file(join(root, "docs/architecture.md")).text()
 const imports = readModuleTable(document)
 const trackedFiles = await listFiles()
-const src = await read(trackedFiles.filter((file) => /^src\/.*(?<!\.d)\.ts$/.test(file)))
-const code = await read(trackedFiles.filter((file) => /^(?:src|test|scripts)\/.*\.ts$/.test(file)))
+const src = await read(trackedFiles.filter((file) => /^src\/.*(?<!\.d)\.tsx?$/.test(file)))
+const ourCode = /^(?:src|test|scripts)\/.*\.tsx?$/
+const code = await read(trackedFiles.filter((file) => ourCode.test(file)))
 
 describe("the source tree", () => {
   test("imports only what the table allows, without cycles", () => {

@@ -4,6 +4,7 @@ import { z } from "zod"
 import { bun, root } from "../steps.ts"
 import type { BuildFacts } from "./build-facts.ts"
 import { closeSwitches } from "./close-switches.ts"
+import { buildConsole } from "./console.ts"
 import type { Runtime } from "./runtime.ts"
 
 export type Compilation = {
@@ -29,16 +30,22 @@ export async function compile(compilation: Compilation): Promise<string[]> {
   // The name of the file is in the file: it is the same for every target.
   const program = join(folder, "cc-executor")
   const metafile = join(folder, "meta.json")
-  const exitCode = await bun("build", ...buildArguments(compilation, program, metafile))
+  const pack = join(folder, "console.pack")
+  const page = await buildConsole()
+  await Bun.write(pack, page.pack)
+  const exitCode = await bun("build", ...buildArguments(compilation, pack, program, metafile))
   if (exitCode !== 0) throw new Error(`bun build failed (${exitCode}).`)
   closeSwitches(program)
   await chmod(program, 0o755)
   await rename(program, outfile)
-  return inputsOf(await Bun.file(metafile).json())
+  const sources = inputsOf(await Bun.file(metafile).json())
+  const ownFiles = sources.filter((source) => !source.endsWith("console.pack"))
+  return [...new Set([...ownFiles, ...page.sources])].toSorted()
 }
 
 function buildArguments(
   { entry, facts, runtime, bunTarget }: Compilation,
+  pack: string,
   outfile: string,
   metafile: string,
 ): string[] {
@@ -53,6 +60,7 @@ function buildArguments(
   }
   return [
     entry,
+    pack, // embedded as it is
     "--compile",
     ...(bunTarget === null ? [] : [`--target=${bunTarget}`]),
     // Else Bun would fetch the runtime of another target by itself, and look at no checksum.

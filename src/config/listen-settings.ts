@@ -60,6 +60,11 @@ export const listenSettings = {
     example: "https://console.example.net",
     description: "Web origins, besides the service's own, whose pages may connect.",
   }),
+  noConsole: listening(boolean(), {
+    defaultText: "false",
+    example: "true",
+    description: "Leaves out the page at `/`.",
+  }),
   preloadMcp: listening(boolean(), {
     defaultText: "false",
     example: "true",

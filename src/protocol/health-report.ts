@@ -43,6 +43,25 @@ export const HealthReport = z.object({
 export type HealthReport = z.infer<typeof HealthReport>
 export type HealthFacts = Required<Omit<HealthReport, "status" | "version">>
 
+const count = z.int().min(0)
+
+export const HistorySample = z.object({
+  at: z.iso.datetime(),
+  sessions: count.describe("open WebSocket sessions"),
+  executions: count.describe("that have not ended"),
+  rss_bytes: HealthReport.shape.rss_bytes,
+  output_bytes: count.nullable().describe("written since the service began; null if unknown"),
+  dropped_bytes: count.nullable().describe("dropped since the service began"),
+})
+export type HistorySample = z.infer<typeof HistorySample>
+
+export const History = z.object({
+  every_s: z.number().describe("seconds between two samples"),
+  samples: z
+    .array(HistorySample)
+    .describe("of the last hour, oldest first; none from before the gateway was started last"),
+})
+
 /** All that somebody is told who is no admin. */
 const Alive = z.object({ status: z.literal("ok") })
 

@@ -255,6 +255,7 @@ export const GatewaySettings = z.object({
   policy: PolicyKind,
   runAs: z.string().nullable().describe("whom children run as; null is the service's own user"),
   notify: NotifySettings.nullable().describe("null where nobody is told of anything"),
+  servesConsole: z.boolean().default(true).describe("the page at `/`"),
   preloadMcp: z.boolean().describe("before anybody asks for it"),
   self: z.array(z.string()).describe("how this program is started"),
 })

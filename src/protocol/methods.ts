@@ -23,8 +23,8 @@ const from = z
   .union([z.literal("start"), z.literal("tail"), cursor])
   .default("start")
   .describe(
-    "a `next`, `start`, `tail`, `tail:N` (the last N lines), `tail-bytes:N` (the last N bytes) " +
-      "or `since:TIME` (ISO 8601)",
+    "a `next`, `start`, `tail`, `tail:N` (the last N lines), `tail-bytes:N` (the last N bytes), " +
+      "`line:N` (after N line ends), `at:N` (after N bytes) or `since:TIME` (ISO 8601)",
   )
 const nothing = z.object({})
 
@@ -126,6 +126,10 @@ export const OutputChunk = z.object({
   data: z.string(),
   encoding: z.literal("base64").optional().describe("absent when data is text"),
   sequence: z.int().describe("output bytes of both streams before this chunk"),
+  line: z
+    .int()
+    .optional()
+    .describe("line ends of both streams before this chunk; only in pages of a transcript"),
   next: z.string().describe("the cursor to continue from"),
   time: z.iso.datetime(),
   truncated: z.boolean().describe("data ends inside a line"),
@@ -198,6 +202,32 @@ export const methods = {
       sequence: z.int().optional().describe("output bytes of both streams before `next`"),
       more: z.boolean().optional().describe("more is available now"),
       ended: z.boolean().describe("nothing will ever follow `next`"),
+    }),
+  },
+  "transcript.search": {
+    params: z.object({
+      execution_id: executionId,
+      text: z.string().min(1).max(1024).describe("found as it is written"),
+      ignore_case: z.boolean().default(false).describe("of letters without accents"),
+      stream: StreamName.optional(),
+      from,
+      limit: z.int().min(1).max(1000).default(100),
+    }),
+    result: z.object({
+      matches: z.array(
+        z.object({
+          line: z.int().describe("line ends of both streams before the line"),
+          sequence: z.int().describe("output bytes of both streams before the match"),
+          stream: StreamName,
+          time: z.iso.datetime(),
+          text: z.string().describe("the line, or the part of it around the match"),
+          at: z.int().describe("where in `text` the match begins"),
+        }),
+      ),
+      next: z.string().describe("`from` of the next page"),
+      complete: z.boolean().describe("everything that there is now was searched"),
+      searched_bytes: z.int(),
+      gap: GapNotice.optional().describe("output that was dropped, and so not searched"),
     }),
   },
   "transcript.verify": {

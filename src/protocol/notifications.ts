@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { Scope } from "../execution/scope.ts"
 import { Ending, ExecutionView } from "./execution-view.ts"
 import { WireError } from "./failure.ts"
 import { GapNotice, OutputChunk } from "./methods.ts"
@@ -39,6 +40,7 @@ export const notifications = {
     version: z.string(),
     capabilities: z.array(z.string()),
     principal: z.string().optional().describe("by which the client is known"),
+    scopes: z.array(Scope).optional().describe("what the client may do"),
     policy: PolicyKind.optional().describe(
       "with an allow-list, requests are checked more strictly",
     ),

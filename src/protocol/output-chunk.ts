@@ -9,6 +9,8 @@ export type Output = {
    */
   bytes: Uint8Array
   sequence: number
+  /** Line ends of both streams before this piece. */
+  line: number
   timeMs: number
   next: string
   endsInsideLine: boolean

@@ -20,6 +20,7 @@ describe("without flags and variables", () => {
       containerName: null,
       acceptTokenFile: null,
       acceptTokenScopes: ["execute", "control", "read"],
+      noConsole: false,
       preloadMcp: false,
       allowedHosts: null,
       allowedOrigins: null,

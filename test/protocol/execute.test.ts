@@ -79,7 +79,16 @@ describe("the methods", () => {
         ["agent.interrupt", "agent.send", "agent.start", "agent.status", "agent.take"],
         ["attach", "control", "detach", "execute", "input", "list"],
         ["notify.list", "notify.test"],
-        ["receipt", "remove", "resize", "screen", "status", "transcript.read", "transcript.verify"],
+        [
+          "receipt",
+          "remove",
+          "resize",
+          "screen",
+          "status",
+          "transcript.read",
+          "transcript.search",
+          "transcript.verify",
+        ],
         ["trial.begin", "trial.end", "trial.list", "trial.renew", "trial.status", "watch"],
       ].flat(),
     )

@@ -92,7 +92,7 @@ function tableViolations({ file, target }: Import, rules: ImportRules): string[]
 
 function specifierViolations({ file, specifier, target }: Import, rules: ImportRules): string[] {
   if (target !== undefined) {
-    const explicit = /\.(?:ts|json|sql|html|css|txt|md|svg|bash|zsh|fish)$/.test(specifier)
+    const explicit = /\.(?:tsx?|json|sql|html|css|txt|md|svg|bash|zsh|fish)$/.test(specifier)
     return explicit ? [] : [`${file}: "${specifier}" needs its .ts extension`]
   }
   const packages = ruleOf(file, rules)?.purePackages ?? null
@@ -150,10 +150,10 @@ function cycles(imports: Import[]): string[] {
 export function nameViolations(files: string[]): string[] {
   const junk = /(?:^|\/)(?:index\.ts|types\.ts|(?:utils?|common|shared|helpers)(?:\.ts|\/))/
   const layer = /(?:^|[/-])(?:manager|service|handler)s?\.ts$/
-  const kebab = /^(?:[a-z0-9-]+\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/
+  const kebab = /^(?:[a-z0-9-]+\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.tsx?$/
   return files.flatMap((file) => [
     ...(junk.test(file) || layer.test(file) ? [`${file}: the name says nothing`] : []),
-    ...(file.endsWith(".ts") && !kebab.test(file) ? [`${file}: not kebab-case`] : []),
+    ...(/\.tsx?$/.test(file) && !kebab.test(file) ? [`${file}: not kebab-case`] : []),
   ])
 }
 

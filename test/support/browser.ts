@@ -22,7 +22,7 @@ const flags = [
 export function openPage(url: string, names: readonly string[] = []): AsyncDisposable {
   const profile = temporaryFolder()
   const browser = Bun.spawn(
-    [...commandLine(profile.path, names), "--remote-debugging-port=0", url],
+    [...browserCommand(profile.path, names), "--remote-debugging-port=0", url],
     {
       stdio: ["ignore", "ignore", "ignore"],
     },
@@ -39,7 +39,7 @@ export function openPage(url: string, names: readonly string[] = []): AsyncDispo
 /** What a browser shows of a page, as text with its tags. */
 export async function pageText(url: string, names: readonly string[] = []): Promise<string> {
   using profile = temporaryFolder()
-  const browser = Bun.spawn([...commandLine(profile.path, names), "--dump-dom", url], {
+  const browser = Bun.spawn([...browserCommand(profile.path, names), "--dump-dom", url], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",
@@ -49,7 +49,7 @@ export async function pageText(url: string, names: readonly string[] = []): Prom
   return text
 }
 
-function commandLine(profile: string, names: readonly string[]): string[] {
+export function browserCommand(profile: string, names: readonly string[]): string[] {
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(",")
   return [
     program ?? "chromium",

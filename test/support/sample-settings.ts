@@ -32,6 +32,7 @@ export const sampleSettings: GatewaySettings = {
   policy: "everything",
   runAs: null,
   notify: null,
+  servesConsole: true,
   preloadMcp: false,
   self: ["cc-executor"],
 }

@@ -55,6 +55,10 @@ export const nativeOperations: ScopedOperation<NativeRequest>[] = [
   native("status", ["read"], deeds.shows, about),
   native("receipt", ["read"], deeds.shows, about),
   native("transcript.read", ["read"], deeds.shows, about),
+  native("transcript.search", ["read"], deeds.shows, (target) => ({
+    ...about(target),
+    text: target.word,
+  })),
   native("transcript.verify", ["read"], deeds.shows, about),
   native("agent.start", ["execute"], deeds.starts, ({ word }) => ({ labels: { word } })),
   native("agent.send", ["execute"], agentDeeds.sends, (target) => ({
@@ -127,6 +131,10 @@ export const httpOperations: ScopedOperation<HttpRequest>[] = [
   })),
   route("get /executions/:id/output", ["read"], deeds.shows),
   route("get /executions/:id/transcript", ["read"], deeds.shows),
+  {
+    ...route("get /executions/:id/search", ["read"], deeds.shows),
+    request: ({ id, word }) => ({ method: "GET", path: `/executions/${id}/search?text=${word}` }),
+  },
   route("get /executions/:id/receipt", ["read"], deeds.shows),
   route("post /executions/:id/verify", ["read"], deeds.shows, () => ({})),
   route("post /agents", ["execute"], deeds.starts, ({ word }) => ({ labels: { word } })),
@@ -154,12 +162,15 @@ export const httpOperations: ScopedOperation<HttpRequest>[] = [
   route("get /notifications", ["read"], notifyDeeds.shows),
   route("post /notifications/test", ["execute"], notifyDeeds.tests, () => aboutTarget),
   route("get /events", ["read"], deeds.shows),
+  route("post /sessions", [], deeds.shows),
+  route("delete /sessions", [], deeds.shows),
   route("post /tickets", [], deeds.shows),
   route("get /openapi.json", [], deeds.shows),
   route("get /health", [], deeds.shows),
   route("get /healthz", [], deeds.shows),
   route("get /readyz", [], deeds.shows),
   route("get /metrics", ["metrics"], deeds.shows),
+  route("get /history", ["metrics"], deeds.shows),
 ]
 
 function route(

@@ -60,6 +60,7 @@ export function answerTo(
     case "agent.drop":
     case "receipt":
     case "screen":
+    case "transcript.search":
     case "transcript.read":
     case "transcript.verify":
       return failure("METHOD_NOT_FOUND", "This method is not scripted.")

@@ -31,6 +31,7 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
       return OnOneExecution.safeParse(params).success
     case "trial.renew":
     case "trial.end":
+    case "transcript.search":
     case "trial.status":
     case "trial.list":
     case "notify.list":

@@ -10,6 +10,8 @@ export type Caller = {
   readonly address: string
   /** The transport they use: `websocket`, `http`. */
   readonly via: string
+  /** Of the token it has come with, if it was one. */
+  readonly tokenId?: string
   /** A token may be revoked, or run out, while its bearer is connected. */
   isStillGood(): boolean
   /** Which process of this machine it is, as far as that can be told. */

@@ -96,7 +96,8 @@ export function createIdentify(options: IdentifyOptions): Identify {
     if (!checked.ok) return refuse(address, badToken[checked.failure])
     const { id, name, scopes } = checked.value
     const isStillGood = () => options.tokens.isStillGood(id)
-    return ok({ principal: name, scopes: new Set(scopes), address, via, isStillGood })
+    const bearer = { principal: name, scopes: new Set(scopes), tokenId: id }
+    return ok({ ...bearer, address, via, isStillGood })
   }
 
   function byCertificate(subject: string, address: string, via: string): Caller {

@@ -9,6 +9,8 @@ export type Approach = {
   /** The Sec-Fetch-Site header: browsers send it also where they leave the Origin out. */
   fetchSite: string | null
   isUnixSocket: boolean
+  /** A person follows a link to the page at `/`, which has no data in it. */
+  isLinkToShell?: boolean
 }
 
 export type KnownNames = {
@@ -30,7 +32,7 @@ export type CheckOrigin = (approach: Approach) => Result<null, Failure>
  */
 export function originChecker({ allowedHosts, allowedOrigins }: KnownNames): CheckOrigin {
   const trusted = new Set(allowedHosts.map(hostnameOf))
-  return ({ host, origin, fetchSite, isUnixSocket }) => {
+  return ({ host, origin, fetchSite, isUnixSocket, isLinkToShell = false }) => {
     const hostname = hostnameOf(host)
     // No page can be made to talk to a unix socket, and its clients say any Host.
     if (!isUnixSocket && (hostname === null || !isAllowedHost(hostname, trusted))) {
@@ -42,7 +44,7 @@ export function originChecker({ allowedHosts, allowedOrigins }: KnownNames): Che
     if (origin === null) {
       // An image, a script or a link of another site is asked for without an Origin.
       const isOwn = fetchSite === null || fetchSite === "same-origin" || fetchSite === "none"
-      return isOwn ? ok(null) : fail(otherSite)
+      return isOwn || isLinkToShell ? ok(null) : fail(otherSite)
     }
     const page = pageOf(origin)
     const isOwnPage = page !== null && page.host === host.toLowerCase()

@@ -40,6 +40,7 @@ export const scopeOf: Record<Exclude<MethodName, OfSubscription>, Scope> = {
   receipt: "read",
   screen: "read",
   "transcript.read": "read",
+  "transcript.search": "read",
   "transcript.verify": "read",
 }
 

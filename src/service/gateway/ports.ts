@@ -29,6 +29,7 @@ import type { AgentOperations } from "./agent-operations.ts"
 import type { NotifyOperations } from "./notify-operations.ts"
 import type { OutboxReader } from "./outbox-port.ts"
 import type { ScreenOperations } from "./screen-ports.ts"
+import type { TranscriptOperations } from "./transcript-operations.ts"
 import type { TrialJournal, TrialOperations } from "./trial-ports.ts"
 
 // --- reading the record ------------------------------------------------------------------------
@@ -107,6 +108,8 @@ export interface TranscriptReader {
     facts: TranscriptFacts,
     back: { lines: number } | { bytes: number },
   ): ReadPosition
+  /** After so many line ends, from the very beginning; the oldest place if that is gone. */
+  line(id: ExecutionId, facts: TranscriptFacts, lines: number): ReadPosition
   /** The first record at or after a time. */
   since(id: ExecutionId, facts: TranscriptFacts, time: Date): ReadPosition
   verify(id: ExecutionId, facts: TranscriptFacts, sought: Sought): Promise<Verification>
@@ -174,7 +177,7 @@ export type Parting = "closed" | "replaced"
 
 export type Answer<Value> = Promise<Result<Value, Failure>>
 
-export interface Operations extends ScreenOperations<OutputFeed> {
+export interface Operations extends ScreenOperations<OutputFeed>, TranscriptOperations {
   /** How strictly an `execute` is read. */
   readonly policy: PolicyKind
   readonly agents: AgentOperations
@@ -206,20 +209,12 @@ export interface Operations extends ScreenOperations<OutputFeed> {
   list(caller: Caller, params: ParsedParamsOf<"list">): Answer<ResultOf<"list">>
   status(caller: Caller, executionId: string): Answer<ExecutionRecord>
   receipt(caller: Caller, executionId: string): Answer<SignedReceipt>
-  readTranscript(
-    caller: Caller,
-    params: ParsedParamsOf<"transcript.read">,
-  ): Answer<ResultOf<"transcript.read">>
-  /** The same page without an encoding; `keep` copies what must stay of each piece's bytes. */
+  /** A page of output without an encoding; `keep` copies what must stay of each piece's bytes. */
   readOutput<Kept>(
     caller: Caller,
     request: OutputRequest,
     keep: (output: Output) => Kept,
   ): Answer<OutputPage<Kept>>
-  verify(
-    caller: Caller,
-    params: ParsedParamsOf<"transcript.verify">,
-  ): Answer<ResultOf<"transcript.verify">>
   /**
    * Opens the output of an execution at a cursor, `start` or `tail`. It needs the scope `read`,
    * unless it is opened for more: who drives an execution steers it. The caller disposes it.

@@ -108,6 +108,7 @@ const ways: {
       'import { createInterface } from "node:readline"',
     ],
     allowed: {
+      "src/service/transports/http/console/console-pack.ts": 1, // reads
       "src/cli/system-context.ts": 3, // asks for the size of a terminal
       "src/agent/host/run-agent-host.ts": 1, // reads its orders
       "src/service/os/children/pipe-output.ts": 1, // reads what a child writes
@@ -180,6 +181,7 @@ const ways: {
       "src/terminal/emulator/cell-style.ts": 2, // to bring a screen back
       "src/terminal/emulator/cell-writer.ts": 5, // the same
       "src/terminal/emulator/restore-text.ts": 21, // the same
+      "src/console/execution/sgr.ts": 2, // read out of what was written, in a browser
     },
   },
 ]

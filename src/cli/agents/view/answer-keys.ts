@@ -1,10 +1,10 @@
 import { z } from "zod"
+import { chosenInput, readChoices } from "../../../client/messages/choices.ts"
+import { inputFields, textField } from "../../../client/messages/tool-input.ts"
 import type { Question } from "../../../execution/agent.ts"
 import { tryParseJson } from "../../../lib/parse-json.ts"
-import { chosenInput, readChoices } from "./choices.ts"
 import { withText } from "./prompt-line.ts"
 import { rememberedText } from "./question-lines.ts"
-import { inputFields, textField } from "./tool-input.ts"
 import type { Typed } from "./typed-input.ts"
 import {
   type Answer,

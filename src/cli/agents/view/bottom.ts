@@ -1,15 +1,14 @@
+import { readChoices } from "../../../client/messages/choices.ts"
+import { toolEssence } from "../../../client/messages/tool-input.ts"
 import type { Question } from "../../../execution/agent.ts"
 import type { TerminalSize } from "../../../execution/spec.ts"
 import type { Colours } from "../../terminal/colours.ts"
 import { cut } from "../../terminal/table.ts"
 import type { CursorPlace, Text } from "../../terminal/terminal-text.ts"
 import { nextChoice } from "./answer-keys.ts"
-import { readChoices } from "./choices.ts"
 import { type Line, rowsOf, visible, wrapped } from "./line.ts"
-
 import { promptRows } from "./prompt-line.ts"
 import { rememberedText } from "./question-lines.ts"
-import { toolEssence } from "./tool-input.ts"
 import type { ViewState } from "./view-state.ts"
 
 /** What is drawn anew at the bottom of the terminal. */

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { changedLines } from "../../../client/messages/changed-lines.ts"
 import { type Line, line } from "./line.ts"
 
 const indent = "    "
@@ -24,23 +25,7 @@ export function patchLines(toolResult: unknown): Line[] {
 
 /** What would become of a piece of text. */
 export function replacementLines(before: string, after: string): Line[] {
-  const old = withoutLastEnd(before)
-  const next = withoutLastEnd(after)
-  let same = 0
-  while (same < Math.min(old.length, next.length) && old[same] === next[same]) same += 1
-  let sameAtEnd = 0
-  const most = Math.min(old.length, next.length) - same
-  while (sameAtEnd < most && old.at(-1 - sameAtEnd) === next.at(-1 - sameAtEnd)) sameAtEnd += 1
-  return [
-    ...old.slice(0, same).map((text) => ` ${text}`),
-    ...old.slice(same, old.length - sameAtEnd).map((text) => `-${text}`),
-    ...next.slice(same, next.length - sameAtEnd).map((text) => `+${text}`),
-    ...old.slice(old.length - sameAtEnd).map((text) => ` ${text}`),
-  ].map(changedLine)
-}
-
-function withoutLastEnd(text: string): string[] {
-  return text === "" ? [] : text.replace(/\n$/, "").split("\n")
+  return changedLines(before, after).map(changedLine)
 }
 
 function changedLine(text: string): Line {

@@ -5,10 +5,10 @@ import {
   outputText,
   resultText,
   UserBlock,
-} from "./agent-message.ts"
+} from "../../../client/messages/agent-message.ts"
+import { inputFields, textField, toolEssence } from "../../../client/messages/tool-input.ts"
 import { foldedDiff, patchLines } from "./diff-lines.ts"
 import { blankLine, foldedLines, type Line, line, linesOf } from "./line.ts"
-import { inputFields, textField, toolEssence } from "./tool-input.ts"
 
 type Call = { tool: string; path: string; isSeen: boolean }
 type Block = "none" | "turn" | "text" | "tool" | "other"

@@ -1,9 +1,9 @@
 import { z } from "zod"
+import { readChoices } from "../../../client/messages/choices.ts"
+import { inputFields, textField } from "../../../client/messages/tool-input.ts"
 import type { Question } from "../../../execution/agent.ts"
-import { readChoices } from "./choices.ts"
 import { foldedDiff, replacementLines } from "./diff-lines.ts"
 import { type Line, line, linesOf } from "./line.ts"
-import { inputFields, textField } from "./tool-input.ts"
 
 /** Whoever answers wants to see everything; past this it is looked at elsewhere. */
 const mostLines = 400

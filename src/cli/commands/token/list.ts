@@ -11,7 +11,8 @@ export const tokenListCommand = command({
   usage: ["token list [OPTIONS]"],
   about: `\
 Includes expired and revoked tokens for at least 90 days. Only hashes are kept, so the tokens
-themselves cannot be shown; \`token show\` prints the one that a service has made for itself.`,
+themselves cannot be shown; \`token show\` prints the one that a service has made for itself.
+Sessions of the console in browsers are listed, too, and end with their token.`,
   options: { json: flag("one JSON document"), ...tokenOptions },
   examples: {
     "all tokens, oldest first": "cc-executor token list",
@@ -40,9 +41,14 @@ function tokenTable(context: Context, views: readonly TokenView[]): Text[] {
     { text: view.scopes.join(",") },
     { text: minuteOf(view.created_at) },
     { text: view.expires_at === null ? "never" : minuteOf(view.expires_at) },
-    { text: view.state, paint: view.state === "good" ? colours.green : colours.dim },
+    { text: stateOf(view), paint: view.state === "good" ? colours.green : colours.dim },
   ])
   return renderTable(columns, rows, context.stdout.width())
+}
+
+/** What a console in a browser has been given for a token is listed with it. */
+function stateOf({ state, session_of }: TokenView): string {
+  return session_of === null ? state : `${state}, session of ${session_of}`
 }
 
 /** `2026-11-16 12:00Z`: to the minute, and in one time zone wherever it is read. */

@@ -45,6 +45,7 @@ export function tokenView(entry: TokenEntry, now: Date) {
     expires_at: entry.expiresAt,
     revoked_at: entry.revokedAt,
     state: tokenState(entry, now),
+    session_of: entry.sessionOf ?? null,
   }
 }
 

@@ -2,7 +2,7 @@ import { fail, ok, type Result } from "../../../lib/result.ts"
 import { statePathsIn } from "../../storage/state-paths.ts"
 import { type AcceptedTokens, acceptedTokenSource } from "./accepted-tokens.ts"
 import { isSecretOf, readToken } from "./token.ts"
-import { type TokenEntry, tokenState } from "./token-entry.ts"
+import { type TokenEntry, type TokenState, tokenState } from "./token-entry.ts"
 import { readTokenFile, type TokenFileFailure } from "./token-file.ts"
 import { WatchedTokens } from "./watched-tokens.ts"
 
@@ -42,14 +42,20 @@ export class TokenBook {
     const isRight = isSecretOf(token.secret, entry?.secretHash ?? null)
     if (entry === null) return fail(isComplete ? "unknown" : "unavailable")
     if (!isRight) return fail("wrong")
-    const state = tokenState(entry, now)
+    const state = this.#stateOf(entry, now)
     return state === "good" ? ok(entry) : fail(state)
+  }
+
+  /** Null for one that is not known, or no longer good. */
+  entryOf(id: string, now: Date): TokenEntry | null {
+    const { entry } = this.#find(id)
+    return entry !== null && this.#stateOf(entry, now) === "good" ? entry : null
   }
 
   /** For a session that was let in by this token: asked for every piece of output. */
   isStillGood(id: string, now: Date): boolean {
     const { entry } = this.#find(id, sessionLookMs)
-    return entry !== null && tokenState(entry, now) === "good"
+    return entry !== null && this.#stateOf(entry, now, sessionLookMs) === "good"
   }
 
   hasUsable(now: Date): boolean {
@@ -62,6 +68,14 @@ export class TokenBook {
   /** Whether the files can be trusted; that there is none is no trouble. */
   isReadable(): boolean {
     return this.#find(null, sessionLookMs).isComplete
+  }
+
+  /** A page's session ends with the token that it stands for. */
+  #stateOf(entry: TokenEntry, now: Date, mostAgeMs = 0): TokenState {
+    const own = tokenState(entry, now)
+    if (own !== "good" || entry.sessionOf === undefined) return own
+    const { entry: token } = this.#find(entry.sessionOf, mostAgeMs)
+    return token === null ? "revoked" : tokenState(token, now)
   }
 
   /** Every file is looked at, also where the first has it: what is wrong with one must be told. */

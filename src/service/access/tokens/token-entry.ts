@@ -14,14 +14,17 @@ export const TokenName = z
   .refine((name) => !reserved.test(name), "`local` and names beginning with `cert` are reserved")
 export type TokenName = z.infer<typeof TokenName>
 
+const TokenId = z.string().regex(/^[a-z2-7]{10}$/)
+
 export const TokenEntry = z.object({
-  id: z.string().regex(/^[a-z2-7]{10}$/),
+  id: TokenId,
   name: TokenName,
   scopes: z.array(Scope).min(1),
   secretHash: z.string().regex(/^[0-9a-f]{64}$/),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
+  sessionOf: TokenId.optional().describe("a web page's secret, in the place of this token"),
 })
 export type TokenEntry = z.infer<typeof TokenEntry>
 

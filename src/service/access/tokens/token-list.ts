@@ -59,8 +59,9 @@ export function revokeTokens(
   names: readonly string[] | null,
   now: Date,
 ): Revocation {
-  const isMeant = ({ id, name }: TokenEntry) =>
-    names === null || names.includes(id) || names.includes(name)
+  const isMeant = ({ id, name, sessionOf }: TokenEntry) =>
+    names === null ||
+    [id, name, sessionOf].some((word) => word !== undefined && names.includes(word))
   const isKnown = (word: string) => tokens.some(({ id, name }) => id === word || name === word)
   const revokedAt = now.toISOString()
   const after = tokens.map((token) =>

@@ -25,6 +25,13 @@ export async function feedStart(
   if (lines !== undefined) return ok(startAt(transcripts.tail(id, facts, { lines: Number(lines) })))
   const bytes = /^tail-bytes:(\d{1,15})$/.exec(from)?.[1]
   if (bytes !== undefined) return ok(startAt(transcripts.tail(id, facts, { bytes: Number(bytes) })))
+  const line = /^line:(\d{1,15})$/.exec(from)?.[1]
+  if (line !== undefined) return ok(startAt(transcripts.line(id, facts, Number(line))))
+  const passed = /^at:(\d{1,15})$/.exec(from)?.[1]
+  if (passed !== undefined) {
+    const left = Math.max(0, facts.end.sequence - Number(passed))
+    return ok(startAt(transcripts.tail(id, facts, { bytes: left })))
+  }
   const time = /^since:(.+)$/.exec(from)?.[1]
   if (time !== undefined && !Number.isNaN(Date.parse(time))) {
     return ok(startAt(transcripts.since(id, facts, new Date(time))))

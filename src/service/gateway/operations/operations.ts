@@ -30,6 +30,7 @@ import { originOf, ownedOf } from "./owned.ts"
 import { readChunks, readPage } from "./read-chunks.ts"
 import { ReadScheduler } from "./read-scheduler.ts"
 import { screenOperations } from "./screen-operations.ts"
+import { searchTranscript } from "./search-transcript.ts"
 import { peerOf, trialOperations } from "./trials.ts"
 import { unfinishedWork } from "./unfinished-work.ts"
 
@@ -158,16 +159,18 @@ export function createOperations(ports: OperationPorts): Operations {
     readOutput: (caller, request, keep) =>
       readAt(caller, request.executionId, request.from, (feed) => readPage(feed, request, keep)),
 
+    search: (caller, params) =>
+      readAt(caller, params.execution_id, params.from, (feed) => searchTranscript(feed, params)),
+
     async verify(caller, params) {
       const found = await operations.status(caller, params.execution_id)
       if (!found.ok) return found
       const { id, transcript, hashes, spec, ranAs } = found.value
-      const { executed } = params
+      const { executed, contains: text } = params
       if (executed !== undefined && spec.agent === undefined) return fail(noSession)
-      const hadOutput = transcript.end.offset > 0
-      if (hadOutput && !journal().keepsTranscript(id)) return fail(transcriptExpired)
-      const contains =
-        params.contains === undefined ? undefined : new TextEncoder().encode(params.contains)
+      if (transcript.end.offset > 0 && !journal().keepsTranscript(id))
+        return fail(transcriptExpired)
+      const contains = text === undefined ? undefined : new TextEncoder().encode(text)
       return reads.run(caller, async () => {
         const sought = { contains, executed, hashes }
         const verification = await transcripts().verify(id, transcript, sought)
@@ -181,13 +184,12 @@ export function createOperations(ports: OperationPorts): Operations {
       if (!id.ok) return id
       const open = () => openAt(id.value, from, caller, sizes)
       // What is not a cursor is looked for, through a whole segment.
-      return /^(?:tail|tail-bytes|since):/.test(from) ? reads.run(caller, open) : open()
+      return /^(?:tail|tail-bytes|line|at|since):/.test(from) ? reads.run(caller, open) : open()
     },
 
     openStarted: (started, caller) => openAt(started.id, "start", caller),
 
     drive: (caller, feed, acknowledges) => drivers.drive(caller, feed, acknowledges),
-
     watch(caller, labels, changed) {
       const permitted = permit(caller, scopeOf.watch)
       if (!permitted.ok) return permitted
@@ -246,7 +248,7 @@ export function createOperations(ports: OperationPorts): Operations {
     caller: Caller,
     executionId: string,
     from: string,
-    read: (feed: OutputFeed) => Result<Page, Failure>,
+    read: (feed: OutputFeed) => Result<Page, Failure> | Promise<Result<Page, Failure>>,
   ): Answer<Page> {
     const opened = await operations.open(caller, executionId, from)
     if (!opened.ok) return opened

@@ -52,6 +52,8 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
   #held: readonly HeldRun[]
   #forgottenBytes: number
   #lastSequence = -1
+  /** Line ends before what was read last. */
+  #line = 0
   #isOver = false
   /** From then on, what it gets late is late. Before, it reads what was there before it came. */
   #hasCaughtUp = false
@@ -139,11 +141,13 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
       const [oldest, ...others] = this.#held
       const sequence = this.#sequenceOfHeld()
       this.#held = others
+      this.#line = this.#position.lines
       if (oldest !== undefined) return this.#output({ ...oldest, sequence, endsInsideLine: true })
     }
     while (true) {
       const { transcript } = this.#followed
       const at = this.#position
+      this.#line = at.lines
       const read = this.#reader.read(this.executionId, at, transcript, mostBytes, this.#sizes)
       switch (read.kind) {
         case "piece": {
@@ -208,6 +212,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
       bytes,
       lossy: text?.lossy ?? 0,
       sequence,
+      line: this.#line,
       timeMs,
       next: this.cursor(),
       // What is held back may begin a line that the text does not show yet.
@@ -255,6 +260,7 @@ export class TranscriptFeed implements OutputFeed, FollowReader {
     const { stream, timeMs } = oldest
     const bytes = heldBytes(this.#held)[stream]
     const sequence = this.#sequenceOfHeld()
+    this.#line = this.#position.lines
     this.#held = this.#held.filter((run) => run.stream !== stream)
     const text = wholeText(nothing, bytes, "complete")
     return this.#output({ stream, bytes, sequence, timeMs, endsInsideLine: true }, text)

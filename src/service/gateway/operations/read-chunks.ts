@@ -15,7 +15,10 @@ export function readChunks(
   }: Pick<ParsedParamsOf<"transcript.read">, "limit_bytes" | "encoding">,
 ): Result<ResultOf<"transcript.read">, Failure> {
   const form = encoding === "utf8" ? "text" : "bytes"
-  const read = readPage(feed, { form, limitBytes }, (output) => outputChunk(output, encoding))
+  const read = readPage(feed, { form, limitBytes }, (output) => ({
+    ...outputChunk(output, encoding),
+    line: output.line,
+  }))
   if (!read.ok) return read
   const { pieces: chunks, gap, ...page } = read.value
   return ok({ chunks, ...page, ...(gap === null ? {} : { gap }) })
@@ -50,7 +53,7 @@ export function readPage<Kept>(
       case "gap": {
         // Told in the page it is in front of: one inside a page begins the next one.
         if (pieces.length > 0) return page()
-        gap = joined(gap, event)
+        gap = joinedGap(gap, event)
         next = event.next
         sequence = feed.passedBytes()
         break
@@ -82,7 +85,10 @@ function isAlmostFull(bytes: number, limitBytes: number): boolean {
 }
 
 /** Two gaps with nothing between them are one. */
-function joined(before: GapNotice | null, { from, next, bytes, lines, reason }: GapNotice) {
+export function joinedGap(
+  before: GapNotice | null,
+  { from, next, bytes, lines, reason }: GapNotice,
+) {
   return {
     from: before?.from ?? from,
     next,

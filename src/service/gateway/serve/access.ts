@@ -9,11 +9,17 @@ import { createIdentify, type Identify, type Peer, type TokenCheck } from "../..
 import type { KnownNames } from "../../access/origin.ts"
 import { Tarpit, TemporaryBans } from "../../access/temporary-bans.ts"
 import { Tickets } from "../../access/tickets.ts"
+import {
+  endPageSession,
+  openPageSession,
+  type PageSessionPorts,
+} from "../../access/tokens/page-session.ts"
 import { TokenBook } from "../../access/tokens/token-book.ts"
 import type { TokenFileFailure } from "../../access/tokens/token-file.ts"
+import { tryLock } from "../../os/libc.ts"
 import { type PeerUsers, peerUsers } from "../../os/network/peer-user.ts"
 import { type UnixPeers, unixPeers } from "../../os/network/unix-peers.ts"
-import type { CallerOf } from "../../transports/http/ports.ts"
+import type { CallerOf, PageSessions } from "../../transports/http/ports.ts"
 import { createSocketGuard, type SocketGuard } from "../listen/socket-guard.ts"
 
 /** Decides who a client is, over every transport. */
@@ -26,6 +32,7 @@ export type Access = Disposable & {
   unixPeers: UnixPeers
   tarpit: Tarpit
   tokensAreReadable(): boolean
+  pageSessions: PageSessions
   /** By what names the service goes, and whose pages may use it. */
   known: KnownNames
 }
@@ -62,6 +69,7 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
     unixPeers: unix,
     tarpit,
     tokensAreReadable: () => book.isReadable(),
+    pageSessions: pageSessions(settings.stateDir, book),
     known,
     [Symbol.dispose]: () => users[Symbol.dispose](),
   }
@@ -73,6 +81,29 @@ function processOf(peer: Peer, users: PeerUsers, unix: UnixPeers): PeerProcess {
   const socket = users.inodeOf(peer)
   if (socket === null) return { kind: "unknown" }
   return socket === 0 ? { kind: "elsewhere" } : { kind: "holder", socket }
+}
+
+/** Each is a file that is written and synced. */
+const openingRate = { perSecond: 0.2, burst: 20 }
+const tokenLockMs = 5_000
+
+function pageSessions(stateDirectory: string, book: TokenBook): PageSessions {
+  const openings = new TokenBuckets(openingRate, mostPrincipals)
+  const ports: PageSessionPorts = {
+    stateDirectory,
+    lock: { tryLock, limitMs: tokenLockMs },
+    now: () => new Date(),
+    random: (bytes) => crypto.getRandomValues(bytes),
+    entryOf: (id) => book.entryOf(id, new Date()),
+  }
+  return {
+    async open({ tokenId = "", principal }) {
+      const retry_after = openings.take(principal, monotonicMs())
+      if (retry_after === 0) return openPageSession(tokenId, ports)
+      return fail(failure("RATE_LIMITED", "Too many sessions are being opened.", { retry_after }))
+    },
+    end: ({ tokenId = "" }) => endPageSession(tokenId, ports),
+  }
 }
 
 /** Over HTTP there is no session to count messages of: requests are counted by who asks. */

@@ -6,6 +6,7 @@ export function readWith(reserve: DescriptorReserve, reader: TranscriptReader): 
   return {
     read: (...asked) => reserve.lend(() => reader.read(...asked)),
     tail: (...asked) => reserve.lend(() => reader.tail(...asked)),
+    line: (...asked) => reserve.lend(() => reader.line(...asked)),
     since: (...asked) => reserve.lend(() => reader.since(...asked)),
     locate: (...asked) => reserve.lend(() => reader.locate(...asked)),
     verify: (...asked) => reader.verify(...asked),

@@ -10,7 +10,6 @@ import { DescriptorReserve } from "../../os/descriptor-reserve.ts"
 import { ownDescriptorCount } from "../../os/descriptors.ts"
 import { GarbageCollector } from "../../os/garbage-collector.ts"
 import { acceptedSockets, mostDescriptors } from "../../os/network/accepted-sockets.ts"
-import { residentBytes } from "../../os/proc.ts"
 import { endLeftovers } from "../../os/trees/sweep.ts"
 import { openJournalReader } from "../../storage/journal/journal-reader.ts"
 import { createTranscriptReader } from "../../storage/transcript/read/reader.ts"
@@ -28,11 +27,12 @@ import { KeptScreens } from "../operations/screens.ts"
 import { restartSessions } from "../operations/session-restarts.ts"
 import type { JournalReader } from "../ports.ts"
 import { metricsText, OutputMetrics, RequestMetrics } from "../reports/gateway-metrics.ts"
+import { History } from "../reports/history.ts"
 import { findUnreadiness } from "../reports/readiness.ts"
 import { openAccess } from "./access.ts"
 import { serveClients } from "./clients.ts"
 import { type Delivering, deliver, ownAddress } from "./deliver.ts"
-import { enforcementFacts } from "./enforcement-facts.ts"
+import { healthFactsOf } from "./health-facts.ts"
 import { keeperChannel, untilToldToEnd } from "./keeper-channel.ts"
 import { serveMcp } from "./mcp.ts"
 import type { ExtendMcp } from "./mcp-transports.ts"
@@ -53,7 +53,6 @@ export type GatewayOptions = {
 
 /** Serves clients for the keeper that started this process; answers the exit code. */
 export async function serveGateway(options: GatewayOptions = {}): Promise<number> {
-  const startedAtMs = performance.now()
   let isDraining = false
   let link: OpenKeeperLink | null = null
   let journal: JournalReader | null = null
@@ -164,6 +163,14 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       certificateExpiresAt: () => certificateExpiresAt,
       now: () => new Date(),
     })
+  const healthFacts = healthFactsOf({
+    settings,
+    sessions: () => openSessions.size,
+    live: () => journal?.countLive() ?? {},
+    certificateExpiresAt: () => certificateExpiresAt,
+  })
+  const keeperMetrics = async () => valueOf(await askMetrics())?.metrics ?? null
+  using history = new History({ facts: healthFacts, keeper: keeperMetrics })
   const app = createHttpApp({
     operations,
     metrics: () =>
@@ -174,7 +181,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
         readers: () => live.readerCount,
         unreadiness,
         certificateExpiresAt: () => certificateExpiresAt,
-        keeper: async () => valueOf(await askMetrics())?.metrics ?? null,
+        keeper: keeperMetrics,
         output,
         requests,
         lag,
@@ -183,21 +190,15 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     version: settings.version,
     callerOf: clientAccess.callerOf,
     issueTicket: (caller) => clientAccess.tickets.issue(caller),
+    pageSessions: clientAccess.pageSessions,
     tarpit: clientAccess.tarpit,
     mcp: mcp.http,
     mcpCalls,
+    servesConsole: settings.servesConsole,
     closing: closing.signal,
     health: {
-      facts: () => ({
-        uptime_s: Math.max(0, Date.now() - Date.parse(settings.startedAt)) / 1000,
-        gateway_uptime_s: (performance.now() - startedAtMs) / 1000,
-        containment: settings.containment,
-        ...enforcementFacts(settings, process.ppid),
-        sessions: openSessions.size,
-        executions: open(journal).countLive(),
-        rss_bytes: { keeper: residentBytes(process.ppid), gateway: residentBytes(process.pid) },
-        certificate_expires_at: certificateExpiresAt?.toISOString() ?? null,
-      }),
+      facts: healthFacts,
+      history: () => history.report(),
       unreadiness,
     },
     log,

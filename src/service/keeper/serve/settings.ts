@@ -194,6 +194,7 @@ export function gatewaySettings(
     policy: options.policy,
     runAs: config.runAs,
     notify,
+    servesConsole: !config.noConsole,
     preloadMcp: config.preloadMcp,
     self: [...options.self],
   }

@@ -5,6 +5,7 @@ import type { Tarpit } from "../../access/temporary-bans.ts"
 import type { Refusals } from "../../gateway/ports.ts"
 import { refuse, tooEarly } from "./answer.ts"
 import type { CallLimiter } from "./call-limiter.ts"
+import { consoleRoute } from "./console/console-route.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { endpoints } from "./endpoints.ts"
 import { respondToMcp, type ServeMcp } from "./mcp-route.ts"
@@ -44,6 +45,8 @@ export type HttpAppOptions = Omit<AppPorts, "document" | "after" | "reportGarbag
   /** MCP over HTTP, at `/mcp`. */
   mcp: ServeMcp
   mcpCalls: CallLimiter
+  /** The page at `/`. */
+  servesConsole?: boolean
   /** The service has broken down, and ends: calls of MCP that only wait are answered. */
   closing: AbortSignal
   after?: After
@@ -93,6 +96,11 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnvironment> {
   app.on(["GET", "POST", "DELETE"], "/mcp", rpcRefusals, known, budgetBodies, limitBody, (c) =>
     respondToMcp(c, knownCaller(c, "mcp"), mcp),
   )
+  if (options.servesConsole === true) {
+    const serveConsole = consoleRoute()
+    app.get("/", serveConsole)
+    app.get("/console/:file", serveConsole)
+  }
   app.notFound(unknownRoute)
   app.onError(thrownError(log))
   return app

@@ -16,15 +16,23 @@ import { getExecutions, postExecutions } from "./resources/executions.ts"
 import { postInput } from "./resources/input.ts"
 import { getNotifications, postNotificationTest } from "./resources/notifications.ts"
 import { getOutput } from "./resources/output.ts"
+import { deleteSessions, postSessions } from "./resources/page-sessions.ts"
 import {
   getHealth,
   getHealthz,
+  getHistory,
   getMetrics,
   getOpenApi,
   getReadyz,
   postTickets,
 } from "./resources/service-routes.ts"
-import { getReceipt, getScreen, getTranscript, postVerify } from "./resources/transcript.ts"
+import {
+  getReceipt,
+  getScreen,
+  getSearch,
+  getTranscript,
+  postVerify,
+} from "./resources/transcript.ts"
 import {
   getTrial,
   getTrials,
@@ -46,6 +54,7 @@ export const endpoints: readonly Endpoint[] = [
   getOutput,
   getTranscript,
   getScreen,
+  getSearch,
   getReceipt,
   postVerify,
   postAgents,
@@ -68,10 +77,13 @@ export const endpoints: readonly Endpoint[] = [
   getEvents,
   getNotifications,
   postNotificationTest,
+  postSessions,
+  deleteSessions,
   postTickets,
   getOpenApi,
   getHealth,
   getHealthz,
   getReadyz,
   getMetrics,
+  getHistory,
 ]

@@ -1,7 +1,8 @@
 import type { Context } from "hono"
+import type { z } from "zod"
 import type { Result } from "../../../lib/result.ts"
 import type { Failure } from "../../../protocol/failure.ts"
-import type { HealthFacts, Unreadiness } from "../../../protocol/health-report.ts"
+import type { HealthFacts, History, Unreadiness } from "../../../protocol/health-report.ts"
 import type { Caller } from "../../access/caller.ts"
 import type { Peer } from "../../access/identify.ts"
 import type { Operations, Refusal } from "../../gateway/ports.ts"
@@ -34,6 +35,8 @@ export type CallerOf = (
 ) => Result<Caller, Failure> | Promise<Result<Caller, Failure>>
 
 export interface Health {
+  /** How it was lately. */
+  history(): z.infer<typeof History>
   facts(): HealthFacts
   /** What keeps the service from taking work; empty when it is ready. */
   unreadiness(): Unreadiness[] | Promise<Unreadiness[]>
@@ -50,6 +53,13 @@ export type After = (delayMs: number, run: () => void) => Disposable
 /** So many bytes were made and sent: what they were made from is garbage now. */
 export type ReportGarbage = (bytes: number) => void
 
+/** Secrets that web pages have in the place of tokens. */
+export interface PageSessions {
+  open(caller: Caller): Promise<Result<{ secret: string; expiresAt: string }, Failure>>
+  /** Whether the caller has come with one. */
+  end(caller: Caller): Promise<Result<boolean, Failure>>
+}
+
 /** What a route may use. */
 export type RoutePorts = {
   operations: Operations
@@ -61,6 +71,7 @@ export type RoutePorts = {
   document: () => Record<string, unknown>
   /** Gives out tickets: see `Tickets`. */
   issueTicket: (caller: Caller) => string
+  pageSessions: PageSessions
   /** For a body that goes on: it takes this over, and disposes it at its end. */
   streamSlot: DisposableStack
 }

@@ -91,6 +91,9 @@ const answers: Record<MethodName, Answer<unknown>> = {
   "transcript.read": taking("transcript.read", async ({ operations, caller }, params) =>
     plain(await operations.readTranscript(caller, params)),
   ),
+  "transcript.search": taking("transcript.search", async ({ operations, caller }, params) =>
+    plain(await operations.search(caller, params)),
+  ),
   "transcript.verify": taking("transcript.verify", async ({ operations, caller }, params) =>
     plain(await operations.verify(caller, params)),
   ),

@@ -1,3 +1,4 @@
+import { inOrder } from "../../../execution/scope.ts"
 import type { Log } from "../../../lib/log.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
 import { errorMessage, notificationMessage } from "../../../protocol/json-rpc.ts"
@@ -156,6 +157,7 @@ export class Sessions implements Disposable {
       version,
       capabilities,
       principal: given.caller.principal,
+      scopes: inOrder([...given.caller.scopes]),
       policy: this.#operations.policy,
       ...(runAs === null ? {} : { run_as: runAs }),
     }

@@ -104,6 +104,7 @@ export class FakeFeed implements OutputFeed {
       stream,
       bytes: text === null ? bytes : Buffer.from(text),
       sequence,
+      line: 0,
       timeMs: sampleTime.getTime(),
       next: this.cursor(),
       endsInsideLine: bytes.at(-1) !== 10,

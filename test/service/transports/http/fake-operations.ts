@@ -116,6 +116,11 @@ export class FakeOperations implements Operations {
     throw new Error("over HTTP output is encoded")
   }
 
+  search: Operations["search"] = async (caller, params) =>
+    this.#about(params.execution_id, "search", caller, params, () =>
+      ok({ matches: [], next: params.from, complete: true, searched_bytes: 0 }),
+    )
+
   verify: Operations["verify"] = async (caller, params) =>
     this.#about(params.execution_id, "verify", caller, params, () => {
       return ok({ verified: true, chain: "intact" })

@@ -12,6 +12,8 @@ import { ManualTimers } from "./manual-timers.ts"
 
 type Line = { level: string; event: string; facts: Record<string, unknown> }
 
+const pageSession = { secret: "a-secret", expiresAt: "2026-11-17T00:00:00.000Z" }
+
 /** The HTTP app around fakes, and what a test wants to look at. */
 export function httpService(change: Partial<HttpAppOptions> = {}) {
   const operations = new FakeOperations()
@@ -25,7 +27,11 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
   }
   const app = createHttpApp({
     operations,
-    health: { facts: () => healthFacts, unreadiness: () => reasons },
+    health: {
+      history: () => ({ every_s: 15, samples: [] }),
+      facts: () => healthFacts,
+      unreadiness: () => reasons,
+    },
     callerOf: (request) => {
       const token = request.headers.get("authorization")
       return token === "Bearer wrong" ? fail(unauthorized) : ok(alice)
@@ -38,6 +44,7 @@ export function httpService(change: Partial<HttpAppOptions> = {}) {
     allowedHosts: [],
     allowedOrigins: [],
     issueTicket: () => "a-ticket",
+    pageSessions: { open: async () => ok(pageSession), end: async () => ok(true) },
     mcp: async () => Response.json({}),
     mcpCalls: new CallLimiter({ maxStreams: 100, maxStreamsPerPrincipal: 32 }),
     closing: new AbortController().signal,

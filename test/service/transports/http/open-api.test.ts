@@ -29,6 +29,7 @@ describe("the API document", () => {
 
   const withoutBody = [
     "/tickets",
+    "/sessions",
     "/agents/{id}/interrupt",
     "/agents/{id}/end",
     "/agents/{id}/take",

@@ -16,6 +16,7 @@ function event(text: string, change: Partial<OutputEvent> = {}): OutputEvent {
     stream: "stdout",
     bytes: Buffer.from(text),
     sequence: 12,
+    line: 1,
     timeMs: Date.UTC(2026, 10, 16),
     next: "1.0.3c.h.1.0",
     endsInsideLine: false,

@@ -10,7 +10,7 @@ import {
 import { Locator } from "./locate.ts"
 import { PieceReader } from "./read-piece.ts"
 import { RecordFinder } from "./record-finder.ts"
-import { seekTail, seekTailBytes, seekTime } from "./seek.ts"
+import { afterLine, seekTail, seekTailBytes, seekTime } from "./seek.ts"
 import { verifyTranscript } from "./verify.ts"
 
 /** Reads transcripts below a directory, alongside whoever writes them; it changes nothing there. */
@@ -27,6 +27,7 @@ export function createTranscriptReader(directory: string): TranscriptReader {
       "lines" in back
         ? seekTail(files(id), facts, back.lines)
         : seekTailBytes(files(id), facts, back.bytes),
+    line: (id, facts, lines) => afterLine(files(id), facts, lines),
     since: (id, facts, time) => seekTime(files(id), facts, time),
     verify: (id, facts, claim) => verifyTranscript(files(id), facts, claim),
   }

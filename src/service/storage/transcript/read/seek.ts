@@ -91,7 +91,11 @@ export function locateByte(
 }
 
 /** The place directly after a line end, counted from the beginning of everything. */
-function afterLine(files: TranscriptFiles, facts: TranscriptFacts, line: number): ReadPosition {
+export function afterLine(
+  files: TranscriptFiles,
+  facts: TranscriptFacts,
+  line: number,
+): ReadPosition {
   if (line <= facts.start.lines) return readPositionAt(facts.start)
   if (line > facts.end.lines) return readPositionAt(facts.end)
   const segment = lastSegment(files, facts, (header) => header.lines < line)

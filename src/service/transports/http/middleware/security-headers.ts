@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from "hono"
+import type { HonoRequest, MiddlewareHandler } from "hono"
 import { type KnownNames, originChecker } from "../../../access/origin.ts"
 import { refuse } from "../answer.ts"
 import { connectionOf, type HttpEnvironment } from "../ports.ts"
@@ -35,7 +35,20 @@ export function originCheck(known: KnownNames): MiddlewareHandler<HttpEnvironmen
       origin: c.req.header("origin") ?? null,
       fetchSite: c.req.header("sec-fetch-site") ?? null,
       isUnixSocket: connectionOf(c).peer?.kind === "unix",
+      isLinkToShell: isLinkToShell(c.req),
     })
     return checked.ok ? next() : refuse(checked.failure)
   }
+}
+
+/**
+ * Whether a person has followed a link to the console: from a chat, a mail, another site. The page
+ * has no data in it, and all that it asks for itself comes from its own origin.
+ */
+function isLinkToShell(request: HonoRequest): boolean {
+  const { method, path } = request
+  const opensDocument =
+    request.header("sec-fetch-mode") === "navigate" &&
+    request.header("sec-fetch-dest") === "document"
+  return path === "/" && (method === "GET" || method === "HEAD") && opensDocument
 }

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { Health, NotReady, Ready } from "../../../../protocol/health-report.ts"
+import { Health, History, NotReady, Ready } from "../../../../protocol/health-report.ts"
 import type { Caller } from "../../../access/caller.ts"
 import { isAdmin, permit } from "../../../access/permission.ts"
 import { ticketLifeMs } from "../../../access/tickets.ts"
@@ -66,6 +66,23 @@ export const getMetrics: Endpoint = {
     const permitted = permit(caller, "metrics")
     if (!permitted.ok) return refuse(permitted.failure)
     return new Response(await ports.metrics(), { headers: { "Content-Type": textFormatType } })
+  },
+}
+
+export const getHistory: Endpoint = {
+  method: "get",
+  path: "/history",
+  access: "caller",
+  operationId: "history",
+  summary: "Get memory, sessions and output of the last hour, for plots",
+  description: "Needs the scope `metrics`, which gives no access to executions.",
+  responses: {
+    200: { description: "One sample after another.", content: json("History", History) },
+  },
+  refusals: [],
+  respond(_, ports, caller) {
+    const permitted = permit(caller, "metrics")
+    return permitted.ok ? Response.json(ports.health.history()) : refuse(permitted.failure)
   },
 }
 

@@ -3,7 +3,14 @@ import { SignedReceipt } from "../../../../execution/receipt.ts"
 import { methods } from "../../../../protocol/methods.ts"
 import { answer, refuse } from "../answer.ts"
 import { type Endpoint, json } from "../endpoint.ts"
-import { aboutExecution, bodyOf, numberInQuery, readParams, readQuery } from "../request.ts"
+import {
+  aboutExecution,
+  bodyOf,
+  booleanInQuery,
+  numberInQuery,
+  readParams,
+  readQuery,
+} from "../request.ts"
 import { pulledBody } from "../streams/pulled-body.ts"
 import { bytesIn, partBytes, TranscriptPage } from "../streams/transcript-page.ts"
 
@@ -64,6 +71,36 @@ export const getScreen: Endpoint = {
     const query = readQuery(c, ScreenQuery)
     if (!query.ok) return refuse(query.failure)
     return answer(await operations.screen(caller, { execution_id: id, ...query.value }))
+  }),
+}
+
+const search = methods["transcript.search"]
+const { text, stream, ignore_case, limit } = search.params.shape
+const SearchQuery = z.object({
+  text,
+  stream,
+  from,
+  ignore_case: booleanInQuery(ignore_case),
+  limit: numberInQuery(limit),
+})
+
+export const getSearch: Endpoint = {
+  method: "get",
+  path: "/executions/:id/search",
+  access: "caller",
+  operationId: "transcriptSearch",
+  summary: "Find the lines of an execution's output that contain a text",
+  description:
+    "A request searches for a fraction of a second: continue from `next` until it is `complete`.",
+  query: SearchQuery,
+  responses: {
+    200: { description: "Lines, in order.", content: json("SearchResult", search.result) },
+  },
+  refusals: ["INVALID_PARAMS", "PROCESS_NOT_FOUND", "EXPIRED"],
+  respond: aboutExecution(async (id, { operations }, caller, c) => {
+    const query = readQuery(c, SearchQuery)
+    if (!query.ok) return refuse(query.failure)
+    return answer(await operations.search(caller, { execution_id: id, ...query.value }))
   }),
 }
 

@@ -1,0 +1,44 @@
+import { z } from "zod"
+
+const key = "cc-executor-session"
+
+/**
+ * The secret of this window's session. Ports separate this storage, as they do not separate
+ * cookies, and it ends with the window.
+ */
+export const secret = {
+  read: (): string | null => sessionStorage.getItem(key),
+  keep: (text: string): void => sessionStorage.setItem(key, text),
+  forget: (): void => sessionStorage.removeItem(key),
+}
+
+export function authorization(): Record<string, string> {
+  const own = secret.read()
+  return own === null ? {} : { Authorization: `Bearer ${own}` }
+}
+
+const PageSession = z.object({ secret: z.string() })
+const Refused = z.object({ error: z.object({ message: z.string() }) })
+
+/** Answers why it was not taken, null when it was. The token itself is kept nowhere. */
+export async function signIn(token: string): Promise<string | null> {
+  if (!/^[\x21-\x7e]+$/.test(token)) return "That is not a token: it begins with cce_."
+  const headers = { Authorization: `Bearer ${token}` }
+  const answer = await fetch("/sessions", { method: "POST", headers }).catch(() => null)
+  if (answer === null) return "The service does not answer. Try again in a moment."
+  const told: unknown = await answer.json()
+  if (!answer.ok) return refusalIn(told)
+  secret.keep(PageSession.parse(told).secret)
+  return null
+}
+
+/** The service forgets it as well, if it can be reached. */
+export async function signOut(): Promise<void> {
+  await fetch("/sessions", { method: "DELETE", headers: authorization() }).catch(() => null)
+  secret.forget()
+}
+
+export function refusalIn(told: unknown): string {
+  const refused = Refused.safeParse(told)
+  return refused.success ? refused.data.error.message : "The service refused without a reason."
+}

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { noBrowser } from "../support/browser.ts"
+import { Chromium } from "../support/console-page.ts"
+import { executable, Service } from "../support/service.ts"
+import { testUnless } from "../support/test-unless.ts"
+import { bearing, makeToken, revokeToken } from "../support/tokens.ts"
+
+const timeoutMs = 60_000
+let service: Service
+let browser: Chromium
+let url: string
+
+beforeAll(async () => {
+  service = await Service.start({ env: { CC_EXECUTOR_REQUIRE_TOKEN: "true" } })
+  url = await service.url("/")
+  if (noBrowser === null) browser = await Chromium.start()
+})
+
+afterAll(async () => {
+  if (noBrowser === null) await browser?.[Symbol.asyncDispose]()
+  await service[Symbol.asyncDispose]()
+})
+
+/** What another page, of another port, finds at an address of ours when it does so. */
+function foreignPage(body: string) {
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Response(body, { headers: { "Content-Type": "text/html" } }),
+  })
+  return { port: server.port, [Symbol.dispose]: () => void server.stop(true) }
+}
+
+async function tokens(): Promise<string> {
+  const list = Bun.spawn([executable, "token", "list", "--json", "--state-dir", service.stateDir])
+  return list.stdout.text()
+}
+
+describe("where a token is needed", () => {
+  testUnless(
+    noBrowser,
+    "a wrong one is refused, a good one lets in, keeps nothing of itself, and leaves no trace",
+    async () => {
+      const token = await makeToken(service.stateDir, { name: "laptop" })
+      await using page = await browser.open(url)
+      await page.whenText("token create")
+      await page.fill("#token", `${token.slice(0, -1)}x`)
+      await page.press("Enter")
+      await page.whenText("The token is not valid")
+      await page.fill("#token", token)
+      await page.press("Enter")
+      await page.whenText("Nothing has run here yet")
+
+      const kept = await page.evaluate("JSON.stringify({ ...sessionStorage, ...localStorage })")
+      expect(kept).toContain("cce_")
+      expect(kept).not.toContain(token)
+      expect(await page.evaluate("document.cookie")).toBe("")
+      expect(page.requested.some((address) => address.includes("cce_"))).toBe(false)
+      expect(await tokens()).toContain('"session_of"')
+      const { secret } = { secret: JSON.parse(kept)["cc-executor-session"] }
+      await page.click("button", "Sign out")
+      await page.whenText("You have signed out")
+      expect((await fetch(new URL("/executions", url), bearing(secret))).status).toBe(401)
+      expect((await fetch(new URL("/executions", url), bearing(token))).status).toBe(200)
+    },
+    timeoutMs,
+  )
+
+  testUnless(
+    noBrowser,
+    "a page is sent away when its token is revoked",
+    async () => {
+      const token = await makeToken(service.stateDir, { name: "brief" })
+      await using page = await browser.open(url)
+      await page.whenText("token create")
+      await page.fill("#token", token)
+      await page.press("Enter")
+      await page.whenText("brief")
+
+      await revokeToken(service.stateDir, token.split("_")[1] ?? "")
+
+      await page.whenText("Where to get one")
+    },
+    timeoutMs,
+  )
+
+  testUnless(
+    noBrowser,
+    "who may only read sees nothing that would be refused",
+    async () => {
+      const own = await makeToken(service.stateDir, { name: "reader", scope: "execute" })
+      const headers = { ...bearing(own).headers, "Content-Type": "application/json" }
+      const body = JSON.stringify({ command: "sleep 60", stdin: "pipe" })
+      const started = await fetch(new URL("/executions", url), { method: "POST", headers, body })
+      expect(started.status).toBe(201)
+      const token = await makeToken(service.stateDir, { name: "reader", scope: "read" })
+      await using page = await browser.open(url)
+      await page.whenText("token create")
+      await page.fill("#token", token)
+      await page.press("Enter")
+      await page.whenText("sleep 60")
+
+      expect(await page.text()).not.toContain("Start…")
+      await page.click(".executions a")
+      await page.whenText("It has not written anything yet")
+      expect(await page.evaluate("document.querySelectorAll('.steering, #stdin').length")).toBe(0)
+      await page.evaluate("location.hash = '#/start'")
+      await page.whenText("it needs the scope")
+      expect(page.complaints.filter((text) => !text.includes("401"))).toEqual([])
+    },
+    timeoutMs,
+  )
+})
+
+describe("pages of others", () => {
+  testUnless(
+    noBrowser,
+    "may link to the console, and nothing else: it cannot be framed or read",
+    async () => {
+      const data = new URL("/executions", url).href
+      const body = `<a id="link" href="${url}">open</a><iframe id="frame" src="${url}"></iframe>`
+      using foreign = foreignPage(body)
+      await using page = await browser.open(`http://127.0.0.1:${foreign.port}/`)
+
+      const read = (address: string) =>
+        `fetch("${address}").then((got) => got.status, () => "refused")`
+      expect(await page.evaluate(read(data))).toBe("refused")
+      expect(await page.evaluate(read(url))).toBe("refused")
+      expect(page.complaints.join("\n")).toMatch(/frame|X-Frame-Options|403/i)
+      await page.click("#link")
+      await page.whenText("Where to get one")
+    },
+    timeoutMs,
+  )
+})
+
+describe("the page over HTTP", () => {
+  test("is sent with a policy, and not again while it is the same", async () => {
+    const page = await fetch(url)
+    const again = await fetch(url, { headers: { "If-None-Match": page.headers.get("etag") ?? "" } })
+
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'")
+    expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'")
+    expect(page.headers.get("content-security-policy")).not.toContain("unsafe")
+    expect(page.headers.get("cache-control")).toBe("no-cache")
+    expect(page.headers.get("x-frame-options")).toBe("DENY")
+    expect(again.status).toBe(304)
+  })
+
+  test.each(["br", "gzip", "identity"])("is sent as %s", async (encoding) => {
+    const page = await fetch(url, { headers: { "Accept-Encoding": encoding } })
+
+    expect(page.headers.get("content-encoding")).toBe(encoding === "identity" ? null : encoding)
+    expect(await page.text()).toContain("<title>cc-executor</title>")
+  })
+
+  test("is refused to frames, to other sites, and to names that are not ours", async () => {
+    const asked = (headers: Record<string, string>) => fetch(url, { headers })
+    const link = { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" }
+
+    expect((await asked({ ...link, "Sec-Fetch-Dest": "document" })).status).toBe(200)
+    expect((await asked({ ...link, "Sec-Fetch-Dest": "iframe" })).status).toBe(403)
+    expect(
+      (await asked({ "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors" })).status,
+    ).toBe(403)
+    expect(
+      (await asked({ Host: "evil.example", ...link, "Sec-Fetch-Dest": "document" })).status,
+    ).toBe(403)
+    const data = new URL("/executions", url)
+    expect((await fetch(data, { headers: { ...link, "Sec-Fetch-Dest": "document" } })).status).toBe(
+      403,
+    )
+  })
+
+  test("is not there with --no-console", async () => {
+    await using plain = await Service.start({ env: { CC_EXECUTOR_NO_CONSOLE: "true" } })
+
+    const answer = await fetch(await plain.url("/"))
+
+    expect(answer.status).toBe(404)
+    expect(JSON.parse(await answer.text()).error.data.reason).toBe("METHOD_NOT_FOUND")
+  })
+})

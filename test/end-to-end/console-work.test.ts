@@ -1,0 +1,42 @@
+import { describe, expect } from "bun:test"
+import { noBrowser } from "../support/browser.ts"
+import { Chromium } from "../support/console-page.ts"
+import { sharedService } from "../support/shared-service.ts"
+import { testUnless } from "../support/test-unless.ts"
+import { WorkFolder } from "../support/work-folder.ts"
+
+const service = sharedService()
+
+const list = `---
+agent: sh actor.sh
+---
+- [ ] **T01 – First**
+  Check: \`test -s one.txt\`
+- [ ] **T02 – Fails**
+  Check: \`test -f two.txt\`
+`
+
+describe("a task list that was worked off", () => {
+  testUnless(
+    noBrowser,
+    "is shown with its verdicts, and the executions behind them",
+    async () => {
+      await using folder = new WorkFolder(service(), {
+        "actor.sh": "cat > /dev/null; echo one > one.txt\n",
+        "T.md": list,
+      })
+      folder.commitAll()
+      await folder.run("tasks", "run", "T.md")
+      await using browser = await Chromium.start()
+      await using page = await browser.open(`${await service().url("/")}#/work`)
+
+      await page.whenText(/passed T01 1:0/)
+      await page.whenText(/failed T02 0:1/)
+      await page.click("section li a", "green")
+      await page.whenText("Is the record sound?")
+      expect(page.complaints).toEqual([])
+      expect(await page.violations()).toEqual([])
+    },
+    90_000,
+  )
+})
