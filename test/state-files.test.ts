@@ -144,9 +144,11 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     },
   },
   {
-    why: "programs and directories that are to be run, or run in",
+    why: "programs, what belongs to them, and directories that are to be run, or run in",
     files: {
       "src/service/os/own-program.ts": "statSync",
+      // The console that stands beside a program that was started from its sources.
+      "src/service/transports/http/console/console-pack.ts": "Bun.file existsSync",
       "src/service/os/programs/open-working-directory.ts": "openSync statSync",
       "src/service/os/programs/program-files.ts": "openSync realpathSync statSync",
       "src/service/os/programs/programs.ts": "accessSync realpathSync statSync",

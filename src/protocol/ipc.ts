@@ -1,11 +1,10 @@
 import { z } from "zod"
 import { AfterAttempt, DeliveryAttempt } from "../execution/delivery.ts"
 import { ExecutionId } from "../execution/id.ts"
-import { NotifySettings, TargetName } from "../execution/notify-target.ts"
-import { ContainmentMode, ExecutionRecord, Position, TranscriptFacts } from "../execution/record.ts"
+import { TargetName } from "../execution/notify-target.ts"
+import { ExecutionRecord, Position, TranscriptFacts } from "../execution/record.ts"
 import { Restart } from "../execution/restart.ts"
-import { Scope } from "../execution/scope.ts"
-import { LimitsHeldBy, TerminalSize } from "../execution/spec.ts"
+import { TerminalSize } from "../execution/spec.ts"
 import { TrialId } from "../execution/trial/announcement.ts"
 import { AgentOptions } from "./agent.ts"
 import type { ClientOrder } from "./agent-orders.ts"
@@ -13,9 +12,9 @@ import { UnfinishedWork } from "./agent-restart.ts"
 import { Origin, RefusedAttempt } from "./audit-entry.ts"
 import { ExecuteParams } from "./execute.ts"
 import { Failure } from "./failure.ts"
+import { GatewaySettings } from "./gateway-settings.ts"
 import { ControlResult, InputResult } from "./methods.ts"
 import { MetricSamples } from "./metric-samples.ts"
-import { PolicyKind } from "./notifications.ts"
 import { TrialBeginParams, TrialBegun, TrialEnded, TrialRenewed } from "./trial.ts"
 
 /** Messages travel as JSON, which costs a tenth of a structured clone; bytes go as base64. */
@@ -210,56 +209,6 @@ export type KeeperResult<Name extends KeeperMethod> = z.output<
 export function isKeeperMethod(name: string): name is KeeperMethod {
   return Object.hasOwn(keeperMethods, name)
 }
-
-/** What the gateway needs to know to serve: the part of the configuration that is its own. */
-export const GatewaySettings = z.object({
-  stateDir: z.string(),
-  listen: z.object({
-    hosts: z.array(z.string()).describe("empty: only the unix socket"),
-    port: z.int().min(0).max(65_535),
-    tls: z
-      .object({ cert: z.string(), key: z.string(), clientCa: z.string().nullable() })
-      .nullable()
-      .describe("paths of PEM files, read by the gateway; null: plain TCP"),
-  }),
-  clientCertScopes: z.array(Scope),
-  socketPath: z.string(),
-  journalPath: z.string(),
-  transcriptsPath: z.string(),
-  version: z.string(),
-  startedAt: z.iso.datetime().describe("when the keeper began"),
-  containment: ContainmentMode,
-  containmentWhy: z.string().nullable().describe("null for `cgroup`"),
-  limitsHeldBy: LimitsHeldBy,
-  neededOpenFiles: z.int().describe("by as many executions at once as the settings allow"),
-  access: z.object({
-    trustsLoopback: z
-      .boolean()
-      .describe("whether the service's own user needs no token on loopback"),
-    ownUid: z.int().min(0),
-    acceptedTokens: z
-      .object({ path: z.string(), scopes: z.array(Scope) })
-      .nullable()
-      .describe("a file of tokens that are taken, besides those of the state directory"),
-    allowedHosts: z.array(z.string()).describe("besides the addresses it listens on"),
-    allowedOrigins: z.array(z.string()),
-    maxConnectionsPerAddress: z.int().positive(),
-    messagesPerSecond: z.number().positive(),
-    requestTimeoutMs: z.number().positive(),
-  }),
-  maxSessions: z.int().positive(),
-  maxSessionsPerPrincipal: z.int().positive(),
-  streamTimeoutMs: z.number().positive(),
-  maxMessageBytes: z.int().positive(),
-  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
-  policy: PolicyKind,
-  runAs: z.string().nullable().describe("whom children run as; null is the service's own user"),
-  notify: NotifySettings.nullable().describe("null where nobody is told of anything"),
-  servesConsole: z.boolean().default(true).describe("the page at `/`"),
-  preloadMcp: z.boolean().describe("before anybody asks for it"),
-  self: z.array(z.string()).describe("how this program is started"),
-})
-export type GatewaySettings = z.infer<typeof GatewaySettings>
 
 const Advance = z.object({ executionId: ExecutionId, transcript: TranscriptFacts })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { Glob } from "bun"
 import fc from "fast-check"
+import { GatewaySettings } from "../../src/protocol/gateway-settings.ts"
 import {
   GatewayMessage,
-  GatewaySettings,
   isKeeperMethod,
   KeeperMessage,
   keeperMethods,

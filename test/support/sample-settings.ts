@@ -1,4 +1,4 @@
-import type { GatewaySettings } from "../../src/protocol/ipc.ts"
+import type { GatewaySettings } from "../../src/protocol/gateway-settings.ts"
 
 /** What a keeper tells its gateway, as far as a test does not care. */
 export const sampleSettings: GatewaySettings = {

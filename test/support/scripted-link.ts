@@ -1,8 +1,8 @@
 import type { z } from "zod"
 import { fail, ok, type Result } from "../../src/lib/result.ts"
 import { type Failure, failure } from "../../src/protocol/failure.ts"
+import type { GatewaySettings } from "../../src/protocol/gateway-settings.ts"
 import {
-  type GatewaySettings,
   type KeeperMethod,
   type KeeperRequest,
   type KeeperResult,

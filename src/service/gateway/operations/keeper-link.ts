@@ -1,9 +1,9 @@
 import type { z } from "zod"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { type Failure, failure } from "../../../protocol/failure.ts"
+import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
 import {
   type GatewayMessage,
-  type GatewaySettings,
   KeeperMessage,
   type KeeperMethod,
   type KeeperRequest,

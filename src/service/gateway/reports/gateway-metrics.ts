@@ -1,4 +1,4 @@
-import type { GatewaySettings } from "../../../protocol/ipc.ts"
+import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
 import type { MetricSamples } from "../../../protocol/metric-samples.ts"
 import { catalogue, metricSamples, oneValue } from "../../metrics/catalogue.ts"
 import { Histogram, shortSeconds } from "../../metrics/instruments.ts"

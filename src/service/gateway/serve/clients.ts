@@ -1,5 +1,5 @@
 import type { Failure } from "../../../protocol/failure.ts"
-import type { GatewaySettings } from "../../../protocol/ipc.ts"
+import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
 import { mostUnsentBytes, tryAgainLater } from "../../../protocol/session-limits.ts"
 import { addressOf } from "../../access/identify.ts"
 import type { GarbageCollector } from "../../os/garbage-collector.ts"

@@ -1,5 +1,5 @@
+import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
 import type { HealthFacts } from "../../../protocol/health-report.ts"
-import type { GatewaySettings } from "../../../protocol/ipc.ts"
 import { limitHolders } from "../../../protocol/limit-holders.ts"
 import { processLimit, RLIMIT_NOFILE, RLIMIT_NPROC } from "../../os/libc.ts"
 

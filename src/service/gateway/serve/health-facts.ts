@@ -1,5 +1,5 @@
+import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
 import type { HealthFacts } from "../../../protocol/health-report.ts"
-import type { GatewaySettings } from "../../../protocol/ipc.ts"
 import { residentBytes } from "../../os/proc.ts"
 import { enforcementFacts } from "./enforcement-facts.ts"
 

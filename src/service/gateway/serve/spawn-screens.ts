@@ -1,5 +1,5 @@
 import { isErrno } from "../../../lib/errno.ts"
-import type { GatewaySettings } from "../../../protocol/ipc.ts"
+import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
 import { FromScreens } from "../../../protocol/screens-ipc.ts"
 import { thisProgram } from "../../os/own-program.ts"
 import { residentBytes } from "../../os/proc.ts"
