@@ -22,6 +22,32 @@ function whenScreen(page: ConsolePage, text: string): Promise<void> {
 
 describe("a terminal execution", () => {
   testUnless(
+    noBrowser,
+    "asks for its cursor, and is answered once, however many pages show it",
+    async () => {
+      await using service = await Service.start()
+      await using browser = await Chromium.start()
+      await using page = await browser.open(`${await service.url("/")}#/start`)
+      const ask = "stty -echo -icanon; printf 'asked\\033[6n\\n'; read -r -d R answer"
+      const script = `${ask}; echo "answered \${answer#?}"; cat -v`
+      await page.fill("#command", `bash -c '${script.replaceAll("'", "'\\''")}'`)
+      await page.click("input[name=terminal]")
+      await page.click("form button", "Start")
+      await whenScreen(page, "answered [1;6")
+      await using again = await browser.open(await page.evaluate("location.href"))
+      await whenScreen(again, "answered [1;6")
+
+      for (const one of [page, again]) await one.click(".terminal input[type=checkbox]")
+      for (const key of "typed") await page.press(key)
+
+      await whenScreen(page, "typed")
+      await whenScreen(again, "typed")
+      expect(await page.evaluate(screenText)).not.toContain("^[")
+    },
+    timeoutMs,
+  )
+
+  testUnless(
     noBrowser ?? (noVim === null ? "needs vim" : null),
     "runs an editor: typed into, resized, left; and watched by another page",
     async () => {
@@ -43,6 +69,10 @@ describe("a terminal execution", () => {
       await whenScreen(page, "words typed here")
       await whenScreen(watcher, "words typed here")
       await page.click("button", "Fit to this window")
+      for (const one of [page, watcher]) {
+        const rows = "document.querySelectorAll('.xterm-rows > div').length"
+        await one.when("it has another size", `${rows} !== 24`)
+      }
       await page.evaluate("document.querySelector('.xterm-helper-textarea').focus()")
       await page.press("Escape")
       for (const key of ":wq") await page.press(key)

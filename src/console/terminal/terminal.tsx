@@ -5,6 +5,7 @@ import { messageOf } from "../../lib/errno.ts"
 import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { useConsole } from "../live/use-console.ts"
+import { draw } from "./draw.ts"
 import { openScreen } from "./screen-source.ts"
 import { withStyleSheets } from "./style-sheets.ts"
 
@@ -57,9 +58,7 @@ export function TerminalScreen({ view }: { view: ExecutionView }) {
       closed.addEventListener("abort", () => ignoreUnhandledRejection(execution.detach()))
       for await (const event of execution.output()) {
         if (closed.aborted) return
-        if (event.kind !== "output") continue
-        // The next piece is taken when this one is drawn.
-        await new Promise<void>((drawn) => made.write(event.bytes, drawn))
+        await draw(made, event)
       }
     } catch (error) {
       if (!closed.aborted) failure.value = messageOf(error)
@@ -79,7 +78,7 @@ export function TerminalScreen({ view }: { view: ExecutionView }) {
     const { width, height } = element.getBoundingClientRect()
     const cols = Math.max(20, Math.floor(box.current.clientWidth / (width / current.cols)))
     const rows = Math.max(5, Math.floor((window.innerHeight * 0.7) / (height / current.rows)))
-    current.resize(cols, rows)
+    // Whether it becomes so large is told when it has.
     const resized = client.call("resize", { execution_id: id, cols, rows })
     ignoreUnhandledRejection(resized.catch((error: unknown) => (failure.value = messageOf(error))))
   }
