@@ -26,7 +26,7 @@ describe("ps -i", () => {
     terminal.type("\r")
     await terminal.untilShows(/.\[\?1049l/)
     terminal.type("hello\r")
-    await terminal.untilShows(/hello\r\nhello\r\n/)
+    await terminal.untilShows(/\[1;1Hhello[\s\S]*\[2;1Hhello/)
     terminal.type("\x1d\x1d")
     await terminal.untilShows(/hello[\s\S]*detached[\s\S]*.\[\?1049h[\s\S]*q quit/)
     terminal.type("q")
@@ -156,12 +156,12 @@ describe("a terminal that is only watched", () => {
     watching.type("\x03")
 
     expect(await watching.exited).toBe(130)
-    await watching.untilShows(/.\[\?1004l.\[\?1049l[\s\S]*detached; /)
+    await watching.untilShows(/.\[\?1004l[\s\S]*.\[\?1049l[\s\S]*detached; /)
 
     await line.run(["cancel", id])
     await using after = onTerminal("attach", id)
     expect(await after.exited).toBe(130)
-    await after.untilShows(/inside[\s\S]*.\[\?1004l.\[\?1049l/)
+    await after.untilShows(/inside[\s\S]*.\[\?1004l[\s\S]*.\[\?1049l/)
   })
 })
 

@@ -54,6 +54,7 @@ function requestsAbout(execution_id: string): [MethodName, object][] {
     ["receipt", { execution_id }],
     ["screen", { execution_id }],
     ["transcript.read", { execution_id }],
+    ["transcript.search", { execution_id, text: "x" }],
     ["transcript.verify", { execution_id }],
     ["agent.start", { resume: execution_id === "" ? "none" : execution_id }],
     ["agent.send", { execution_id, text: "x" }],
@@ -77,6 +78,7 @@ function pathsAbout(id: string): [string, string, object?][] {
     ["POST", `/executions/${id}/resize`, { cols: 80, rows: 24 }],
     ["GET", `/executions/${id}/output`],
     ["GET", `/executions/${id}/transcript`],
+    ["GET", `/executions/${id}/search?text=x`],
     ["GET", `/executions/${id}/receipt`],
     ["GET", `/executions/${id}/screen`],
     ["POST", `/executions/${id}/verify`, {}],
@@ -101,7 +103,9 @@ test("what follows covers every method and every route about an execution", () =
   const ofTrials = Object.keys(methods).filter((name) => name.startsWith("trial."))
   expect([...asked, ...others, ...ofTrials].toSorted()).toEqual(Object.keys(methods).toSorted())
 
-  const paths = pathsAbout(":id").map(([method, path]) => `${method.toLowerCase()} ${path}`)
+  const paths = pathsAbout(":id").map(
+    ([method, path]) => `${method.toLowerCase()} ${path.replace(/\?.*/, "")}`,
+  )
   const routes = endpoints.map(({ method, path }) => `${method} ${path}`)
   const about = routes.filter((route) => route.includes(":id") && !route.includes("/trials/"))
   expect(paths.toSorted()).toEqual(about.toSorted())

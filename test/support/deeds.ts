@@ -67,6 +67,14 @@ export const deeds = {
   },
   /** Of one that has ended, and has written its word. */
   shows: { stage: ended, isDone: null },
+  /** The same on a terminal. */
+  draws: {
+    async stage(owner, word) {
+      const { id } = await owner.run({ argv: ["printf", "%s\\n", word], terminal })
+      return { id, word }
+    },
+    isDone: null,
+  },
   /** The same of one that still runs, for what ends with it. */
   follows: { stage: live, isDone: null },
 } satisfies Record<string, Deed>

@@ -54,6 +54,7 @@ export const nativeOperations: ScopedOperation<NativeRequest>[] = [
   native("list", ["read"], deeds.shows, () => ({})),
   native("status", ["read"], deeds.shows, about),
   native("receipt", ["read"], deeds.shows, about),
+  native("screen", ["read"], deeds.draws, about),
   native("transcript.read", ["read"], deeds.shows, about),
   native("transcript.search", ["read"], deeds.shows, (target) => ({
     ...about(target),
@@ -130,6 +131,7 @@ export const httpOperations: ScopedOperation<HttpRequest>[] = [
     rows: 33,
   })),
   route("get /executions/:id/output", ["read"], deeds.shows),
+  route("get /executions/:id/screen", ["read"], deeds.draws),
   route("get /executions/:id/transcript", ["read"], deeds.shows),
   {
     ...route("get /executions/:id/search", ["read"], deeds.shows),
