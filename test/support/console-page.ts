@@ -66,8 +66,6 @@ export class Chromium implements AsyncDisposable {
   }
 }
 
-const longestWaitMs = 20_000
-
 type Ask = (method: string, params?: object) => Promise<Told>
 
 /** How a page is used by hand and eye: what it shows is waited for, what is pressed is there. */
@@ -162,7 +160,7 @@ export class ConsolePage implements AsyncDisposable {
   async #until<Fact>(
     what: string,
     look: () => Promise<Fact | false>,
-    limitMs = longestWaitMs,
+    limitMs?: number,
   ): Promise<Fact> {
     try {
       return await until(what, look, limitMs)
