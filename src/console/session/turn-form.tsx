@@ -21,7 +21,7 @@ export function TurnForm({ id, view }: { id: string; view: ExecutionView }) {
   }
   const isIdle = view.agent?.turns.current === null
   return (
-    <form class="fields" onSubmit={send}>
+    <form class="fields next-turn" onSubmit={send}>
       <label for="turn">Next turn</label>
       <textarea
         id="turn"
