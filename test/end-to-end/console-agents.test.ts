@@ -18,18 +18,7 @@ function model({ uses }: Conversation): ModelStep {
   return uses.length === 0 ? bash("echo made > made; cat made") : { say: hostile }
 }
 
-/** Runs in the page: collects where a button stands, from frame to frame. */
-const notePlaces = `{
-  window.places = new Set()
-  const button = [...document.querySelectorAll("form button")].find(
-    ({ textContent }) => textContent === "End the session",
-  )
-  const look = () => {
-    window.places.add(button.getBoundingClientRect().top)
-    requestAnimationFrame(look)
-  }
-  look()
-}`
+const placeOfButtons = "document.querySelector('.next-turn .answers').getBoundingClientRect().top"
 
 describe("a question of a session of the real Claude Code", () => {
   testUnless(
@@ -64,13 +53,13 @@ describe("a question of a session of the real Claude Code", () => {
       expect(await page.evaluate("document.querySelector('.markdown strong')?.textContent")).toBe(
         "Bold",
       )
-      await page.evaluate(notePlaces)
+      await page.note(placeOfButtons)
       await page.fill("#turn", "And now?")
       await page.click("form button", "Send")
       await page.whenText(/And now\?[\s\S]*Done\. Bold[\s\S]*$/)
       await page.whenText(/idle[\s\S]*2 of 2 turns ended/)
       // Else a press at that moment would miss its button.
-      expect(await page.evaluate("[...window.places]")).toHaveLength(1)
+      expect(await page.noted()).toHaveLength(1)
       await page.click("form button", "End the session")
       await page.when("it is over", `document.querySelector("h1 .state")?.textContent === "done"`)
       for (const one of [page, other]) {

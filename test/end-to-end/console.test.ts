@@ -198,6 +198,10 @@ describe("a gateway that is killed", () => {
       await using page = await browser.open(url)
       await startCommand(page, "sh -c 'for i in $(seq 1000); do echo n $i; sleep 0.005; done'")
       await page.whenText("n 20")
+      await page.note(`[
+        document.querySelector(".connection").innerText,
+        document.querySelector("h1").getBoundingClientRect().top,
+      ].join()`)
 
       const { gatewayPid } = own
       process.kill(gatewayPid, "SIGKILL")
@@ -205,6 +209,11 @@ describe("a gateway that is killed", () => {
 
       await page.when("it is at its end", stateIs("done"))
       await page.whenText("n 1000")
+      // What tells of it moves nothing: else a press at that moment would hit something else.
+      const top: number = await page.evaluate(
+        "document.querySelector('h1').getBoundingClientRect().top",
+      )
+      expect(await page.noted()).toEqual([`,${top}`, `Connection lost. Reconnecting…,${top}`])
       const seen = new Set<string>()
       for (let line = 1; line <= 1000; line += 30) {
         await page.evaluate(

@@ -156,6 +156,23 @@ export class ConsolePage implements AsyncDisposable {
     return this.#until(what, () => this.evaluate(expression), limitMs)
   }
 
+  /** Notes from now on, from frame to frame, what an expression is. */
+  async note(expression: string): Promise<void> {
+    await this.evaluate(`{
+      window.noted = new Set()
+      const look = () => {
+        window.noted.add(${expression})
+        requestAnimationFrame(look)
+      }
+      look()
+    }`)
+  }
+
+  /** All it has been since, each once. */
+  noted(): Promise<unknown[]> {
+    return this.evaluate("[...window.noted]")
+  }
+
   /** A test that fails says what the page showed instead. */
   async #until<Fact>(
     what: string,
