@@ -92,7 +92,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
     why: "works, which a person names, and copies of their directories in the person's own cache",
     files: {
       "src/cli/work/verify-file.ts": "statSync",
-      "src/workflow/run/files/directory-lock.ts": "openSync",
+      "src/service/os/directory-lock.ts": "openSync",
       "src/workflow/run/files/read-work.ts": "readFileSync realpathSync statSync",
       "src/workflow/run/files/work-state.ts": "existsSync",
       "src/workflow/run/files/ledger-file.ts": "openSync",

@@ -4,6 +4,7 @@ import { type WorktreeAnswer, WorktreeRequest } from "../protocol/worktree.ts"
 import { changesIn } from "./changes.ts"
 import { dropWorktree, undoWorktree } from "./drop-worktree.ts"
 import { Git, Refusal } from "./git.ts"
+import { inTurn } from "./in-turn.ts"
 import { makeWorktree } from "./make-worktree.ts"
 import { takeWorktree } from "./take-worktree.ts"
 
@@ -31,14 +32,16 @@ async function carryOut(git: Git, request: WorktreeRequest): Promise<WorktreeAns
 function done(git: Git, request: WorktreeRequest): Promise<unknown> {
   switch (request.do) {
     case "make":
-      return makeWorktree(git, request)
+      return inTurn(git, request.cwd, () => makeWorktree(git, request))
     case "undo":
-      return undoWorktree(git, request.worktree)
+      return inTurn(git, request.worktree.base, () => undoWorktree(git, request.worktree))
     case "changes":
       return changesIn(git, request.worktree)
     case "take":
-      return takeWorktree(git, request.worktree, request.id)
+      return inTurn(git, request.worktree.base, () =>
+        takeWorktree(git, request.worktree, request.id),
+      )
     case "drop":
-      return dropWorktree(git, request)
+      return inTurn(git, request.worktree.base, () => dropWorktree(git, request))
   }
 }

@@ -1,6 +1,6 @@
 import { dirname } from "node:path"
+import { inDirectoryLock } from "../../../service/os/directory-lock.ts"
 import { WorkFailure } from "../work-failure.ts"
-import { inDirectoryLock } from "./directory-lock.ts"
 
 /** Nobody else writes into works of that directory meanwhile. */
 export async function lockWork<Value>(path: string, use: () => Promise<Value>): Promise<Value> {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { isErrno } from "../../../lib/errno.ts"
-import { inDirectoryLock } from "../files/directory-lock.ts"
+import { inDirectoryLock } from "../../../service/os/directory-lock.ts"
 import { WorkFailure } from "../work-failure.ts"
 
 export type GitOptions = { env?: Readonly<Record<string, string>>; input?: string | Uint8Array }

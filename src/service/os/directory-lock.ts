@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync } from "node:fs"
-import { delay } from "../../../lib/delay.ts"
-import { tryLock } from "../../../service/os/libc.ts"
+import { delay } from "../../lib/delay.ts"
+import { tryLock } from "./libc.ts"
 
 const pollMs = 5
 const limitMs = 60_000
