@@ -17,7 +17,7 @@ test("many worktrees can be made at once", async () => {
   expect(repository.git("worktree", "list").split("\n")).toHaveLength(13)
 })
 
-test("where there is no repository, whoever is asked says so", async () => {
+test("where there is no repository, whoever is asked says so", () => {
   const asked = inTurn(git, "/", () => makeWorktree(git, { name: "fix", cwd: "/", busy: [] }))
-  await expect(asked).rejects.toThrow("/ is not in a git repository")
+  expect(asked).rejects.toThrow("/ is not in a git repository")
 })
