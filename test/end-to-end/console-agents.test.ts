@@ -59,7 +59,8 @@ describe("a question of a session of the real Claude Code", () => {
       await page.whenText(/And now\?[\s\S]*Done\. Bold[\s\S]*$/)
       await page.whenText(/idle[\s\S]*2 of 2 turns ended/)
       // Else a press at that moment would miss its button.
-      expect(await page.noted()).toHaveLength(1)
+      const tops = (await page.noted()).map(Number)
+      expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(2)
       await page.click("form button", "End the session")
       await page.when("it is over", `document.querySelector("h1 .state")?.textContent === "done"`)
       for (const one of [page, other]) {

@@ -41,7 +41,7 @@ import { spawnScreens } from "./spawn-screens.ts"
 import { unseenClient } from "./unseen-client.ts"
 
 /** Characters of text sent: each message was a string before. */
-const collectEveryLength = 8 * 1024 * 1024
+const collectEveryLength = 3 * 1024 * 1024
 /** How long a health page or a scrape waits for the keeper. */
 const keeperPatienceMs = 1000
 
