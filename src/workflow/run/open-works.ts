@@ -2,7 +2,7 @@ import { type Dirent, readdirSync, statSync } from "node:fs"
 import { basename, join } from "node:path"
 import { errnoOf } from "../../lib/errno.ts"
 import { readReviewName, reviewId } from "../documents/review/review-name.ts"
-import { readLedger, readWorkFile } from "./files/read-work.ts"
+import { readWorkFile } from "./files/read-work.ts"
 import { lookAt } from "./files/work-state.ts"
 import { findRepository, gitIn } from "./places/git.ts"
 import { reviewHome, roundFiles } from "./review/round-files.ts"
@@ -29,7 +29,7 @@ export async function openWorks(world: World, directory: string): Promise<FoundW
       const { work, ledgerPath } = readWorkFile(path)
       if (work.kind === "review" && isDelivered(path)) continue
       const isWork = work.kind !== "prompt" || work.settings.checks.length > 0
-      if (!isWork && readLedger(ledgerPath) === "") continue
+      if (!isWork && !hasTrials(ledgerPath)) continue
       works.push(workStatus(await lookAt(world, path)))
     } catch (error) {
       if (!(error instanceof WorkFailure)) throw error
@@ -39,6 +39,10 @@ export async function openWorks(world: World, directory: string): Promise<FoundW
   const latestFirst = (one: WorkStatus, other: WorkStatus) =>
     (other.last_trial ?? "").localeCompare(one.last_trial ?? "")
   return { works: works.toSorted(latestFirst), unreadable }
+}
+
+function hasTrials(ledgerPath: string): boolean {
+  return (statSync(ledgerPath, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 async function markdownIn({ environment }: World, directory: string): Promise<string[]> {

@@ -4,11 +4,11 @@ import type { TaskList } from "../documents/task-list.ts"
 import { type TaskState, taskState } from "../ledger/task-state.ts"
 import { taskPrompt } from "../plan/act-prompt.ts"
 import { bringUpToDate, type WorkState } from "./files/work-state.ts"
-import { runOneTrial } from "./one-trial.ts"
+import { type Keeping, runKeptTrial } from "./kept-trial.ts"
 import { type RunOptions, Spending } from "./run-options.ts"
-import { openTaskGround, type TaskGround } from "./task-ground.ts"
+import { openTaskGround } from "./task-ground.ts"
 import { WorkFailure } from "./work-failure.ts"
-import { openWorkspace, type Workspace, workFiles } from "./workspace.ts"
+import { openWorkspace, workFiles } from "./workspace.ts"
 import type { World } from "./world.ts"
 
 export type TaskRunOptions = RunOptions & {
@@ -57,45 +57,21 @@ export async function runTasks(
   return { trials, state, branch: ground.branch, costUsd: spending.spentUsd, missing }
 }
 
-type Running = {
-  world: World
-  workspace: Workspace
-  ground: TaskGround
-  state: WorkState
-  options: RunOptions
-  spending: Spending
-}
+type Running = Keeping & { state: WorkState }
 
-async function runTask(running: Running, task: Task): Promise<AttestedTrial> {
-  const { world, workspace, ground, state, options, spending } = running
+function runTask(running: Running, task: Task): Promise<AttestedTrial> {
+  const { workspace, state } = running
   const list = listOf(state)
   const { guards, setup, needs } = list.settings
-  await using folder = workspace.folder.part()
-  const snapshot = await ground.base(folder)
   const { file } = workFiles(workspace, state)
-  const message = `${task.id}: ${task.title}`
-  const result = await runOneTrial(
-    world,
-    { ...workspace, folder },
-    {
-      state,
-      snapshot,
-      version: task.version,
-      item: task.id,
-      aim: { checks: task.checks, guards, setup, needs, recovery: [] },
-      prompt: taskPrompt(list, file, task),
-    },
-    options,
-    spending,
-    {
-      afterAct: ({ act }) => ground.written(act.path),
-      beforeEnd: (trial, written) => ground.announceEnd(trial, written, message),
-    },
-  )
-  const { trial, prepared, changes } = result
-  if (trial.verdict === "PASSED") await ground.keep(result, prepared.act.path, changes)
-  else await ground.forget(trial.announcement.trial)
-  return trial
+  const asked = {
+    state,
+    version: task.version,
+    item: task.id,
+    aim: { checks: task.checks, guards, setup, needs, recovery: [] },
+    prompt: taskPrompt(list, file, task),
+  }
+  return runKeptTrial(running, asked, `${task.id}: ${task.title}`)
 }
 
 export function listOf({ path, work }: WorkState): TaskList {

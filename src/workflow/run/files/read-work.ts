@@ -52,12 +52,3 @@ function orUnreadable<Value>(path: string, read: () => Value): Value {
     throw new WorkFailure(`${path} cannot be read (${errno}).`)
   }
 }
-
-export function readLedger(path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return ""
-    throw error
-  }
-}

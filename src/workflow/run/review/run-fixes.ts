@@ -7,12 +7,13 @@ import { numberOf, readReviewName, reviewId } from "../../documents/review/revie
 import { fixState, isClosed } from "../../ledger/fix-state.ts"
 import { fixPrompt } from "../../plan/review/fix-prompt.ts"
 import { bringUpToDate, type WorkState } from "../files/work-state.ts"
+import { type Keeping, runKeptTrial } from "../kept-trial.ts"
 import { runOneTrial } from "../one-trial.ts"
 import { type RunOptions, Spending } from "../run-options.ts"
-import { openTaskGround, type TaskGround } from "../task-ground.ts"
+import { openTaskGround } from "../task-ground.ts"
 import type { Sparing } from "../trial/prepared-trial.ts"
 import { WorkFailure } from "../work-failure.ts"
-import { openWorkspace, type Workspace, workFiles } from "../workspace.ts"
+import { openWorkspace, workFiles } from "../workspace.ts"
 import type { World } from "../world.ts"
 import { lockFixRun } from "./fix-run-lock.ts"
 import { type RoundFile, requestFor, reviewHome, roundFiles } from "./round-files.ts"
@@ -72,43 +73,20 @@ export async function runFixes(
 /** What a request says for the fixes of its round, or what holds without one. */
 type Round = { settings: WorkSettings; context: string; files: readonly string[] }
 
-type Running = {
-  world: World
-  workspace: Workspace
-  ground: TaskGround
-  round: Round
-  state: WorkState
-  options: RunOptions
-  spending: Spending
-}
+type Running = Keeping & { round: Round; state: WorkState }
 
 /** Red, the fixer, green. */
-async function putRight(running: Running, fix: Fix): Promise<AttestedTrial> {
-  const { world, workspace, ground, state, round, options, spending } = running
+function putRight(running: Running, fix: Fix): Promise<AttestedTrial> {
+  const { workspace, state, round } = running
   const { file } = workFiles(workspace, state)
   const message = `${state.name} ${fix.id}: ${fix.issue.split("\n")[0]?.slice(0, 60) ?? ""}`
-  await using folder = workspace.folder.part()
-  const result = await runOneTrial(
-    world,
-    { ...workspace, folder },
-    {
-      ...askedOf(running, fix),
-      snapshot: await ground.base(folder),
-      aim: aimFor(round.settings, fix, "base"),
-      prompt: fixPrompt(fix, file, round.context),
-      sparing: sparingFor(running, fix),
-    },
-    options,
-    spending,
-    {
-      afterAct: ({ act }) => ground.written(act.path),
-      beforeEnd: (trial, written) => ground.announceEnd(trial, written, message),
-    },
-  )
-  const { trial, prepared, changes } = result
-  if (trial.verdict === "PASSED") await ground.keep(result, prepared.act.path, changes)
-  else await ground.forget(trial.announcement.trial)
-  return trial
+  const asked = {
+    ...askedOf(running, fix),
+    aim: aimFor(round.settings, fix, "base"),
+    prompt: fixPrompt(fix, file, round.context),
+    sparing: sparingFor(running, fix),
+  }
+  return runKeptTrial(running, asked, message)
 }
 
 /** Without a fixer: it passes here, and fails where it must. */
