@@ -42,6 +42,10 @@ describe("who may name a target, and see what it was told", () => {
     const ours = await local.execute({ argv: ["true"], notify: ["hers", "admins"] })
     await ours.ended
     await receiver.whenGot(3)
+    await until("the service has noted that they were taken", async () => {
+      const { deliveries } = await local.call("notify.list", {})
+      return deliveries.every(({ state }) => state === "delivered")
+    })
 
     for (const notify of [["admins"], ["nowhere"]]) {
       const refused = alice.execute({ argv: ["true"], notify })

@@ -28,6 +28,24 @@ async function until(
   return Math.round(performance.now() - startedMs)
 }
 
+/** In the page: how often, in so many milliseconds, scrolling up did not end the following. */
+const scrolledAwayInVain = `async (forMs) => {
+  const follow = document.querySelector(".transcript .check input")
+  const box = document.querySelector(".rows")
+  const followed = follow.checked
+  const endMs = performance.now() + forMs
+  let lost = 0
+  while (performance.now() < endMs) {
+    if (!follow.checked) follow.click()
+    await new Promise((done) => setTimeout(done, 20))
+    box.scrollTop = box.scrollHeight / 2
+    await new Promise((done) => setTimeout(done, 60))
+    if (follow.checked) lost += 1
+  }
+  if (follow.checked !== followed) follow.click()
+  return lost
+}`
+
 describe("`yes` at full speed in an execution that is looked at", () => {
   testUnless(
     noBrowser,
@@ -48,6 +66,7 @@ describe("`yes` at full speed in an execution that is looked at", () => {
       await Bun.sleep(2000) // until everything that is kept has come once
       const before = await page.heapBytes()
       const answersMs: number[] = []
+      let lostScrolls = 0
       for (let second = 0; second < seconds; second += 1) {
         const checked = second % 2 === 0 ? "!" : ""
         answersMs.push(
@@ -57,7 +76,7 @@ describe("`yes` at full speed in an execution that is looked at", () => {
             `${checked}document.querySelector('.transcript .check input').checked`,
           ),
         )
-        await Bun.sleep(1000) // what is tested is that time passes
+        lostScrolls += await page.evaluate(`(${scrolledAwayInVain})(1000)`)
       }
       const after = await page.heapBytes()
       const lines = await page.evaluate(
@@ -75,6 +94,7 @@ describe("`yes` at full speed in an execution that is looked at", () => {
           `${Math.round(before / mebibyte)} → ${Math.round(after / mebibyte)} MiB, gateway ` +
           `${Math.round((residentBytes(service.gatewayPid) ?? 0) / mebibyte)} MiB`,
       )
+      expect(lostScrolls).toBe(0)
       expect(Math.abs(after - before)).toBeLessThan(20 * mebibyte)
       expect(residentBytes(service.gatewayPid) ?? 0).toBeLessThan(200 * mebibyte)
       expect(page.complaints).toEqual([])

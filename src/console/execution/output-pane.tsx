@@ -60,6 +60,7 @@ export function OutputPane(props: PaneProps) {
     target.current = marked.value
   }, [marked.value])
   useLayoutEffect(() => {
+    scrolled() // by somebody since the last frame: its event is still to come
     if (target.current === null) return moveTo(isFollowing.value ? count : place.line)
     moveTo(target.current - offset - visible.value / 3)
     if (target.current < count + offset) target.current = null

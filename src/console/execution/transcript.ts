@@ -14,6 +14,8 @@ const pageBytes = 128 * 1024
 const newestBytes = 32 * 1024
 /** How many lines before those that are looked at are fetched with them. */
 const marginLines = 100
+/** Lines of one page: what is far from those that are looked at is not kept. */
+const mostFetched = 20 * marginLines
 /** In characters. */
 const mostKept = 3_000_000
 const followEveryMs = 200
@@ -125,11 +127,12 @@ export class Transcript implements Disposable {
   async #fetch(from: number): Promise<void> {
     const page = await this.#read(`line:${from}`, pageBytes)
     const reader = new RowReader(false)
-    const rows = reader.read(page.chunks)
+    const rows = reader.read(page.chunks).slice(0, mostFetched) // they may be of one character
     // What was cut by the end of the page is longer than a page, or comes with the next one.
     const { open } = reader
     const isAlone = rows.length === 0
-    if (open !== null && (isAlone || page.more !== true)) rows.push(open)
+    const isNext = rows.length < mostFetched
+    if (open !== null && isNext && (isAlone || page.more !== true)) rows.push(open)
     for (const row of rows) this.#keep(row)
     this.#forgetFarOnes()
     if (rows.length === 0) this.lines.value = Math.min(this.lines.value, from)
