@@ -232,7 +232,6 @@ function exampleLine(): string {
   const log = createLogger({
     process: "keeper",
     level: "info",
-    format: "json",
     destination: {
       isTerminal: false,
       write: (line) => {

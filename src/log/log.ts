@@ -1,5 +1,4 @@
 import { pino } from "pino"
-import { prettyFactory } from "pino-pretty"
 import { z } from "zod"
 import { harmless } from "../lib/harmless-text.ts"
 import type { Facts, Log } from "../lib/log.ts"
@@ -18,17 +17,26 @@ export interface Logger extends Log {
 export type LogOptions = {
   process: ProcessName
   level: pino.LevelWithSilent
-  format: "auto" | "json" | "pretty"
   destination: LogDestination
+  /** What becomes of a line of JSON before it is written: {@link renderingFor}. */
+  render?: (line: string) => string
 }
+export type LogFormat = "auto" | "json" | "pretty"
 export type ProcessName = "keeper" | "gateway" | "bridge"
+
+/** Whoever writes JSON does not pay for the library that makes it pretty. */
+export async function renderingFor(
+  format: LogFormat,
+  { isTerminal }: Pick<LogDestination, "isTerminal">,
+): Promise<(line: string) => string> {
+  if (format === "json" || (format === "auto" && !isTerminal)) return harmless
+  const { prettyLines } = await import("./pretty-lines.ts")
+  return prettyLines(isTerminal)
+}
 
 /** Logging never throws: lines that cannot be made or written are counted, and the count told. */
 export function createLogger(options: LogOptions): Logger {
-  const { destination } = options
-  const pretty =
-    options.format === "pretty" || (options.format === "auto" && destination.isTerminal)
-  const render = pretty ? prettyLines(destination) : harmless
+  const { destination, render = harmless } = options
 
   const tellLoss = () => {
     const loss = destination.takeLoss()
@@ -54,31 +62,6 @@ export function createLogger(options: LogOptions): Logger {
       await destination.flush()
     },
   }
-}
-
-/**
- * The library shows texts as they are, between colours of its own. So they are made harmless before
- * it gets them.
- */
-function prettyLines(destination: LogDestination): (line: string) => string {
-  const pretty = prettyFactory({
-    translateTime: "SYS:HH:MM:ss.l",
-    singleLine: true,
-    ignore: "process,processId",
-    messageFormat: "{process}: {msg}",
-    // The library takes `pid` for the logging process's, while here it is a fact, a child's.
-    customPrettifiers: { pid: (pid) => `pid ${JSON.stringify(pid)}` },
-    // On a terminal the library decides on colour itself: it heeds NO_COLOR.
-    ...(destination.isTerminal ? {} : { colorize: false }),
-  })
-  return (line) => pretty(JSON.parse(line, (_, value: unknown) => harmlessValue(value)))
-}
-
-function harmlessValue(value: unknown): unknown {
-  if (typeof value === "string") return harmless(value)
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
-  const entries = Object.entries(value)
-  return Object.fromEntries(entries.map(([name, one]) => [harmless(name), one]))
 }
 
 function lossNotice(name: ProcessName, loss: Loss): string {

@@ -9,14 +9,11 @@ type Captured = {
 }
 
 /** A logger whose lines stay in memory. */
-export function captured(
-  options: Partial<Omit<LogOptions, "destination">>,
-  isTerminal = false,
-): Captured {
+export function captured(options: Partial<Omit<LogOptions, "destination">>): Captured {
   let text = ""
   const destination: LogDestination = {
     ...lossCounter(),
-    isTerminal,
+    isTerminal: false,
     write: (line) => {
       text += line
     },
@@ -31,7 +28,7 @@ export function logTo(destination: LogDestination): Logger {
   return createLogger({ ...defaults, destination })
 }
 
-const defaults = { process: "keeper", level: "info", format: "json" } as const
+const defaults = { process: "keeper", level: "info" } as const
 
 /** Line by line: throws where one is no JSON object, or the last is not ended. */
 export function parsed(text: string): Array<Record<string, unknown>> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { renderingFor } from "../../src/log/log.ts"
 import { harmfulIn, hostile, showsHostile } from "../support/hostile-text.ts"
 import { captured } from "./captured-log.ts"
 
@@ -29,8 +30,8 @@ describe("a line", () => {
     expect(records()).toMatchObject([{ msg: "odd facts" }, { err: { message: "first\nsecond" } }])
   })
 
-  test.each(["json", "pretty"] as const)("as %s cannot act on a terminal", (format) => {
-    const { log, written } = captured({ format }, true)
+  test.each(["json", "pretty"] as const)("as %s cannot act on a terminal", async (format) => {
+    const { log, written } = captured({ render: await renderingFor(format, { isTerminal: true }) })
     const text = hostile.trim()
 
     log.info({ why: text, [text]: [{ [text]: text }] }, text)
@@ -112,8 +113,8 @@ describe("text for people", () => {
     ["auto", false, false],
     ["auto", true, true],
     ["pretty", false, true],
-  ] as const)("format %s, terminal %p: %p", (format, isTerminal, pretty) => {
-    const { log, written } = captured({ format }, isTerminal)
+  ] as const)("format %s, terminal %p: %p", async (format, isTerminal, pretty) => {
+    const { log, written } = captured({ render: await renderingFor(format, { isTerminal }) })
 
     log.info({ pid: 12 }, "execution started")
 

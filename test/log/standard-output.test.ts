@@ -51,7 +51,7 @@ describe("standard output", () => {
       import { createLogger } from "${join(import.meta.dir, "../../src/log/log.ts")}"
       import { standardOutput } from "${join(import.meta.dir, "../../src/log/standard-output.ts")}"
       await using destination = standardOutput()
-      const log = createLogger({ process: "keeper", level: "info", format: "auto", destination })
+      const log = createLogger({ process: "keeper", level: "info", destination })
       for (let number = 0; number < 5000; number += 1) log.info({ number }, "a line")`
     const run = Bun.spawn([process.execPath, "-e", program], { stderr: "inherit" })
 

@@ -10,7 +10,7 @@ import { aborted } from "../../lib/delay.ts"
 import type { Result } from "../../lib/result.ts"
 import { isLoopbackAddress } from "../../lib/tcp-ends.ts"
 import type { LogDestination } from "../../log/destination.ts"
-import { createLogger, type Logger } from "../../log/log.ts"
+import { createLogger, type Logger, renderingFor } from "../../log/log.ts"
 import { openRotatingFile } from "../../log/rotating-file.ts"
 import { standardOutput } from "../../log/standard-output.ts"
 import { type Arguments, option } from "../arguments.ts"
@@ -84,7 +84,8 @@ this machine only, for this user only. See docs/bridge.md.`,
     const pace = paceOf(values)
     await using destination = logDestination(values["log-file"])
     const level = levelOf(values["log-level"])
-    const log = createLogger({ process: "bridge", level, format: "auto", destination })
+    const render = await renderingFor("auto", destination)
+    const log = createLogger({ process: "bridge", level, destination, render })
     const target = readTarget(values, operands, { context, limits, log })
     const openTarget = targetOpener(target, {
       ...pace,

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util"
 import { type Config, type ConfigSources, configWarnings, loadConfig } from "../../config/config.ts"
 import { settings } from "../../config/settings.ts"
 import type { LogDestination } from "../../log/destination.ts"
-import { createLogger } from "../../log/log.ts"
+import { createLogger, renderingFor } from "../../log/log.ts"
 import { openRotatingFile } from "../../log/rotating-file.ts"
 import { standardOutput } from "../../log/standard-output.ts"
 import { isUnderManager } from "../../service/os/notify-systemd.ts"
@@ -107,7 +107,8 @@ async function runService(
 ): Promise<number> {
   await using destination = logDestination(config, stateDir)
   const { logLevel: level, logFormat: format } = config
-  const logger = createLogger({ process: "keeper", level, format, destination })
+  const render = await renderingFor(format, destination)
+  const logger = createLogger({ process: "keeper", level, destination, render })
   let said: Promise<void> = Promise.resolve()
   const say = (text: string) => {
     said = context.stderr.write(`${text}\n`).catch(() => undefined) // it serves on, heard or not

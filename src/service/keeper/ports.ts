@@ -118,7 +118,10 @@ export interface Child {
 }
 
 export interface ChildOutput {
-  /** The next bytes, at most a pipe's worth; null at the end. What is not asked for stays there. */
+  /**
+   * The next bytes, at most a pipe's worth, which the caller may free; null at the end. What is not
+   * asked for stays there.
+   */
   read(): Promise<Uint8Array | null>
   /** Gives up on a pipe that a survivor holds open: a pending read answers null. */
   cancel(): void

@@ -1,8 +1,8 @@
 import { edenGC } from "bun:jsc"
 
 const mebibyte = 1024 * 1024
-const largeBytes = 70 * mebibyte
-const tooLargeBytes = 79 * mebibyte
+const largeBytes = 76 * mebibyte
+const tooLargeBytes = 86 * mebibyte
 
 /**
  * Collects garbage after so many bytes of buffers and strings were discarded. The collector by

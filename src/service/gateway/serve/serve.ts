@@ -41,7 +41,7 @@ import { spawnScreens } from "./spawn-screens.ts"
 import { unseenClient } from "./unseen-client.ts"
 
 /** Characters of text sent: each message was a string before. */
-const collectEveryLength = 3 * 1024 * 1024
+const collectEveryLength = 8 * 1024 * 1024
 /** How long a health page or a scrape waits for the keeper. */
 const keeperPatienceMs = 1000
 
@@ -84,8 +84,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const log = createLogger({
     process: "gateway",
     level: settings.logLevel,
-    format: "json", // the keeper, who relays these lines, makes them pretty where that is wanted
-    destination,
+    destination, // of the keeper, who makes these lines pretty where that is wanted
   })
   using storage = new DisposableStack()
   const openJournal = () => {

@@ -22,7 +22,7 @@ import type { ServeOptions } from "./options.ts"
 import type { ProcessControl } from "./process-control.ts"
 import { fingerprint, keeperSettings, retentionSettings } from "./settings.ts"
 
-const collectEveryBytes = 12 * 1024 * 1024
+const collectEveryBytes = 32 * 1024 * 1024
 /** What an execution leaves behind, however little it wrote; to find trees, /proc is read often. */
 const executionBytes = { cgroup: 512 * 1024, "best-effort": 1024 * 1024 }
 

@@ -2,6 +2,7 @@ import type { HandedExecution } from "../../../execution/handover.ts"
 import type { Position, StreamName } from "../../../execution/record.ts"
 import type { Budget, TerminalSize } from "../../../execution/spec.ts"
 import { EventLoopBudget } from "../../../lib/event-loop-budget.ts"
+import { freeBytes } from "../../../lib/free-bytes.ts"
 import type { ChildOutput, Clock, OutputRedactor, Redaction, TranscriptWriter } from "../ports.ts"
 import { nextTurn, sleep } from "../sleep.ts"
 import { PatientAppender } from "./patient-appender.ts"
@@ -214,8 +215,10 @@ export class Recorder {
     if (bytes === null) return null
     if (source.redactor === null) await this.#accept(source, bytes)
     else await this.#acceptInParts(source, bytes)
-    this.#events.advanced(bytes.length)
-    return bytes.length
+    const { length } = bytes
+    freeBytes(bytes)
+    this.#events.advanced(length)
+    return length
   }
 
   /** A text can be hard on the patterns: then others have their turn between two parts of it. */
