@@ -38,7 +38,7 @@ test("only one runner at a time puts right what stands in a list", async () => {
 
   expect(await first.exited).toBe(0)
   expect(second.exitCode).toBe(1)
-  expect(second.stderr).toContain("Somebody else is putting right what stands in")
+  expect(second.stderr).toContain("is under way: wait until it has ended")
   expect(folder.ledger(listName)).toHaveLength(1)
   expect(folder.leftovers).toEqual([])
 })

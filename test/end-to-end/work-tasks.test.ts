@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
 import { Service } from "../support/service.ts"
 import { sharedService } from "../support/shared-service.ts"
+import { until } from "../support/until.ts"
 import { WorkFolder } from "../support/work-folder.ts"
 import { oldTaskList } from "../workflow/first-generation.ts"
 
@@ -45,6 +48,31 @@ describe("a service with an allow-list", () => {
 })
 
 describe("a task list in a repository", () => {
+  test("is worked on by one runner at a time; one that is killed holds nobody up", async () => {
+    const task = "- [ ] **T01 – One**\n  Check: `test -s one.txt`\n"
+    const text = `---\nagent: sh actor.sh\n---\n${task}`
+    await using folder = new WorkFolder(service(), { "T.md": text })
+    const acting = join(folder.path, "..", "acting")
+    const act = join(folder.path, "..", "act")
+    const wait = `while ! test -e "${act}"; do sleep 0.05; done`
+    folder.write("actor.sh", `cat > /dev/null; touch "${acting}"; ${wait}; echo one > one.txt\n`)
+    folder.commitAll()
+
+    const first = folder.start("tasks", "run", "T.md")
+    await until("the act has begun", () => existsSync(acting))
+    const second = await folder.run("tasks", "run", "T.md")
+    first.kill("SIGKILL")
+    await first.exited
+    await Bun.write(act, "")
+    const third = await folder.run("tasks", "run", "T.md")
+    const status = await folder.json("tasks", "status", "T.md")
+
+    expect(second.exitCode).toBe(1)
+    expect(second.stderr).toContain("T.md is under way: wait until it has ended")
+    expect(third).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("verified") })
+    expect(status["tasks"]).toMatchObject([{ id: "T01", state: "verified", trial: 2 }])
+  })
+
   test("is done in order, each task on what the one before has done", async () => {
     await using folder = new WorkFolder(service(), { "actor.sh": actor, "T.md": list })
     folder.commitAll()
@@ -140,10 +168,10 @@ test("an act cannot accept its own task, nor run a trial", async () => {
 exec > "$HERE/said" 2>&1
 ask() { "$@"; echo "exit $?"; }
 ask $PROGRAM tasks accept --state-dir "$STATE" "$HERE/T.md" T04 --why done --by me
-ask $PROGRAM tasks run --state-dir "$STATE" "$HERE/T.md"
+ask $PROGRAM tasks run --state-dir "$STATE" "$HERE/other.md"
 unset WORK_TRIAL
 ask $PROGRAM tasks accept --state-dir "$STATE" "$HERE/T.md" T04 --why done --by me
-ask $PROGRAM tasks run --state-dir "$STATE" "$HERE/T.md"
+ask $PROGRAM tasks run --state-dir "$STATE" "$HERE/other.md"
 touch one.txt; echo > one.txt
 `
   await using folder = new WorkFolder(service(), { "actor.sh": actor })
@@ -151,7 +179,9 @@ touch one.txt; echo > one.txt
     "agent.sh",
     agent.replaceAll("$HERE", folder.path).replaceAll("$STATE", service().stateDir),
   )
-  folder.write("T.md", list.replace("actor.sh", "agent.sh"))
+  for (const name of ["T.md", "other.md"]) {
+    folder.write(name, list.replace("actor.sh", "agent.sh"))
+  }
   folder.commitAll()
 
   await folder.run("tasks", "run", "--task", "T01", "T.md")

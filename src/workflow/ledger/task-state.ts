@@ -22,7 +22,11 @@ export function taskState(
   const deciding = current.findLast(({ verdict }) => verdict !== "WARNED" && verdict !== "BROKEN")
   const underWay = open.findLast(({ item }) => item === id)
   if (accepted !== null && deciding?.verdict !== "PASSED") return { kind: "accepted" }
-  if (underWay !== undefined) return { kind: "under-way", sequence: underWay.sequence }
+  // An earlier one is that of a runner which was killed, and decides nothing any more.
+  const lastSequence = current.at(-1)?.announcement.sequence ?? 0
+  if (underWay !== undefined && underWay.sequence > lastSequence) {
+    return { kind: "under-way", sequence: underWay.sequence }
+  }
   if (deciding !== undefined) {
     return { kind: deciding.verdict === "PASSED" ? "verified" : "failed", trial: deciding }
   }

@@ -5,6 +5,7 @@ import { type TaskState, taskState } from "../ledger/task-state.ts"
 import { taskPrompt } from "../plan/act-prompt.ts"
 import { bringUpToDate, type WorkState } from "./files/work-state.ts"
 import { type Keeping, runKeptTrial } from "./kept-trial.ts"
+import { lockRunOf } from "./one-runner.ts"
 import { type RunOptions, Spending } from "./run-options.ts"
 import { openTaskGround } from "./task-ground.ts"
 import { WorkFailure } from "./work-failure.ts"
@@ -33,6 +34,8 @@ export async function runTasks(
   options: TaskRunOptions,
 ): Promise<TaskRun> {
   let state = await bringUpToDate(world, path)
+  using _alone = lockRunOf(world, state.path)
+  state = await bringUpToDate(world, path, state)
   const wanted = wantedTasks(state, options.task)
   const spending = new Spending(options.maxCostUsd)
   const trials: AttestedTrial[] = []

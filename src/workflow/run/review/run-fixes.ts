@@ -8,6 +8,7 @@ import { fixState, isClosed } from "../../ledger/fix-state.ts"
 import { fixPrompt } from "../../plan/review/fix-prompt.ts"
 import { bringUpToDate, type WorkState } from "../files/work-state.ts"
 import { type Keeping, runKeptTrial } from "../kept-trial.ts"
+import { lockRunOf } from "../one-runner.ts"
 import { runOneTrial } from "../one-trial.ts"
 import { type RunOptions, Spending } from "../run-options.ts"
 import { openTaskGround } from "../task-ground.ts"
@@ -15,7 +16,6 @@ import type { Sparing } from "../trial/prepared-trial.ts"
 import { WorkFailure } from "../work-failure.ts"
 import { openWorkspace, workFiles } from "../workspace.ts"
 import type { World } from "../world.ts"
-import { lockFixRun } from "./fix-run-lock.ts"
 import { type RoundFile, requestFor, reviewHome, roundFiles } from "./round-files.ts"
 import { whyFixIsOpen } from "./why-open.ts"
 
@@ -42,12 +42,13 @@ export async function runFixes(
   options: FixRunOptions,
 ): Promise<FixRun> {
   let state = await bringUpToDate(world, path)
+  using _alone = lockRunOf(world, state.path)
+  state = await bringUpToDate(world, path, state)
   const disagreement = idDisagreement(state)
   if (disagreement !== null) options.tell({ kind: "note", text: disagreement })
   const round = roundOf(state, options.fixer)
   const wanted = wantedFixes(state, options.fix)
   const spending = new Spending(options.maxCostUsd)
-  using _alone = lockFixRun(world, state.path)
   const trials: AttestedTrial[] = []
   let stopped: string | null = null
   await using workspace = await openWorkspace(world, state)
