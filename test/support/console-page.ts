@@ -156,11 +156,12 @@ export class ConsolePage implements AsyncDisposable {
     return this.#until(what, () => this.evaluate(expression), limitMs)
   }
 
-  /** Notes from now on, from frame to frame, what an expression is. */
+  /** Notes, from frame to frame, what an expression is, until it is asked what was noted. */
   async note(expression: string): Promise<void> {
     await this.evaluate(`{
       window.noted = new Set()
       const look = () => {
+        if (window.noted === null) return
         window.noted.add(${expression})
         requestAnimationFrame(look)
       }
@@ -169,8 +170,10 @@ export class ConsolePage implements AsyncDisposable {
   }
 
   /** All it has been since, each once. */
-  noted(): Promise<unknown[]> {
-    return this.evaluate("[...window.noted]")
+  async noted(): Promise<unknown[]> {
+    const all = await this.evaluate("[...window.noted]")
+    await this.evaluate("window.noted = null")
+    return all
   }
 
   /** A test that fails says what the page showed instead. */

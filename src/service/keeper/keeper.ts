@@ -216,8 +216,8 @@ export class Keeper {
     for (const supervision of this.live.all()) supervision.setDrivers(0, null)
   }
 
-  remove(id: ExecutionId): Result<Record<string, never>, Failure> {
-    return removeExecution(id, this.live, this.#ports) ?? this.#notLive(id, "remove")
+  async remove(id: ExecutionId): Promise<Result<Record<string, never>, Failure>> {
+    return (await removeExecution(id, this.live, this.#ports)) ?? this.#notLive(id, "remove")
   }
 
   /** Ends everything with cause `shutdown`; resolves when all of it is in the journal. */

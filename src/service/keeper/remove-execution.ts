@@ -1,4 +1,5 @@
 import type { ExecutionId } from "../../execution/id.ts"
+import { hasEnded } from "../../execution/record.ts"
 import { fail, ok, type Result } from "../../lib/result.ts"
 import { type Failure, failure } from "../../protocol/failure.ts"
 import type { KeeperPorts } from "./keeper-ports.ts"
@@ -6,18 +7,22 @@ import type { LiveTable } from "./live-table.ts"
 import { diskFull } from "./starting/start-failed.ts"
 
 /** Forgets an execution that has ended; null where there is none of that id. */
-export function removeExecution(
+export async function removeExecution(
   id: ExecutionId,
   live: LiveTable,
   ports: Pick<KeeperPorts, "store" | "transcripts" | "withReserve" | "whyNeeded">,
-): Result<Record<string, never>, Failure> | null {
+): Promise<Result<Record<string, never>, Failure> | null> {
+  const { store, transcripts } = ports
+  const found = live.find(id)
+  const recorded = found === null ? null : store.find(id)
+  // Whoever reads the journal knows of its end already, which is on its way to everybody else.
+  if (recorded !== null && hasEnded(recorded)) await found?.ended
   const running = live.find(id)
   if (running !== null) {
     const { kind } = running.record.state
     const message = `It is ${kind}: cancel it before you remove it.`
     return fail(failure("WRONG_STATE", message, { state: kind }))
   }
-  const { store, transcripts } = ports
   if (store.find(id) === null) return null
   const needed = ports.whyNeeded(id)
   if (needed !== null) return fail(needed)

@@ -4,6 +4,7 @@ import { fail } from "../../../src/lib/result.ts"
 import { ExecuteParams } from "../../../src/protocol/execute.ts"
 import { Keeper } from "../../../src/service/keeper/keeper.ts"
 import { ManualClock, settled } from "../../support/manual-clock.ts"
+import { MemoryJournal } from "../../support/memory-journal.ts"
 import { keeperPorts, keeperSettings } from "../../support/scripted-keeper.ts"
 
 const request = ExecuteParams.parse({ argv: ["any"], idempotency_key: "once" })
@@ -162,6 +163,30 @@ describe("a queued execution that was canceled", () => {
     await canceled
     await Promise.resolve() // its place is given back in the turn of its end
     expect(keeper.live.handOver()).toEqual({ executions: [], queued: [] })
+  })
+})
+
+describe("an end that is in the journal, and not yet safe from a loss of power", () => {
+  test("is waited for by whoever removes what has ended", async () => {
+    const safe = Promise.withResolvers<void>()
+    const store = new MemoryJournal()
+    const ports = { ...keeperPorts(new ManualClock()), store }
+    ports.journalEnd = (_events, record) => {
+      store.update(record)
+      return safe.promise
+    }
+    const keeper = new Keeper({ ...keeperSettings, maxExecutions: 0 }, ports)
+    const started = keeper.start(local, request)
+    const executionId = started.ok ? started.value.record.id : ""
+    expect(await keeper.remove(executionId)).toMatchObject({ failure: { reason: "WRONG_STATE" } })
+    void keeper.control({ executionId, type: "CANCEL" })
+    await settled()
+
+    const removed = keeper.remove(executionId)
+    safe.resolve()
+
+    expect(await removed).toEqual({ ok: true, value: {} })
+    expect(store.find(executionId)).toBeNull()
   })
 })
 

@@ -142,9 +142,12 @@ export class AuditedKeeper {
     return outcome
   }
 
-  remove({ origin, executionId }: KeeperParams<"remove">): Result<Record<string, never>, Failure> {
+  async remove({
+    origin,
+    executionId,
+  }: KeeperParams<"remove">): Promise<Result<Record<string, never>, Failure>> {
     const asked = { method: "remove", execution_id: executionId }
-    const removed = this.#keeper.remove(executionId)
+    const removed = await this.#keeper.remove(executionId)
     if (!removed.ok) return this.#refused(origin, asked, removed.failure)
     this.#allowed(origin, asked)
     return removed

@@ -81,7 +81,7 @@ describe("what is asked of the keeper", () => {
 
     const refused = start({ argv: ["another"], env: { TOKEN: "s3cret-value" } })
     const executionId = sampleId(9)
-    const removed = keeper.remove({ origin, executionId })
+    const removed = await keeper.remove({ origin, executionId })
     const paused = await keeper.control({ origin, executionId, type: "PAUSE" })
 
     expect(refused).toMatchObject({ failure: { reason: "AT_CAPACITY", audited: true } })

@@ -115,15 +115,14 @@ describe("the gateway's process", () => {
   })
 
   for (const code of ["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"]) {
-    test(`gets told what is short where that is all that was wrong: ${code}`, () => {
+    test(`gets told what is short where that is all that was wrong: ${code}`, async () => {
       const { latest, keeper } = opened()
-      keeper.remove = () => {
-        throw Object.assign(new Error(code), { code })
-      }
+      keeper.remove = () => Promise.reject(Object.assign(new Error(code), { code }))
 
       const origin = { principal: "local", address: "unix", via: "http" }
       const params = { origin, executionId: "a".repeat(26) }
       latest().say({ kind: "request", id: 1, method: "remove", params })
+      await settled()
 
       expect(latest().sent.at(-1)).toMatchObject({
         kind: "refusal",
