@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { BridgeTalk, envelope } from "../support/bridge-talk.ts"
 import { exampleOverHttp } from "../support/example-server.ts"
 import { httpTarget, result, tcpTarget } from "../support/scripted-target.ts"
+import { until } from "../support/until.ts"
 
 const key = "cc-executor/idempotency-key"
 const head = (type: string) => `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n`
@@ -85,22 +86,26 @@ describe("a target over HTTP", () => {
     ["progress, then a reset", progress],
     ["progress and half an event", progress + half],
   ])("that answers %s is not asked again, and the client is told", async (_, body) => {
+    const isReset = Promise.withResolvers<void>()
     using target = await tcpTarget((socket) => {
       const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
       const encoding = "transfer-encoding: chunked\r\n\r\n"
-      socket.write(`${head("text/event-stream")}${encoding}${chunk}`, () =>
-        setTimeout(() => socket.destroy(), 50),
-      )
+      socket.write(`${head("text/event-stream")}${encoding}${chunk}`)
+      void isReset.promise.then(() => socket.destroy())
     })
     await using talk = new BridgeTalk(["--to", target.url])
+    const told = () => talk.answers.filter(({ method }) => method !== undefined).length
 
-    const { error } = await talk.ask("tools/call", { name: "x", _meta: { progressToken: "t" } })
+    const asked = talk.ask("tools/call", { name: "x", _meta: { progressToken: "t" } })
+    await until("it was asked, and progress passed on", () => {
+      return target.texts.length === 1 && told() === (body.startsWith(progress) ? 1 : 0)
+    })
+    isReset.resolve()
+    const { error } = await asked
 
     expect(error.data.reason).toBe("CONNECTION_LOST")
     expect(target.texts).toHaveLength(1)
-    expect(talk.answers.filter(({ method }) => method !== undefined)).toHaveLength(
-      body.startsWith(progress) ? 1 : 0,
-    )
+    expect(told()).toBe(body.startsWith(progress) ? 1 : 0)
   })
 
   test.each([
