@@ -28,11 +28,10 @@ export class Chromium implements AsyncDisposable {
 
   static async start(names: readonly string[] = []): Promise<Chromium> {
     const profile = temporaryFolder()
-    const command = [...browserCommand(profile.path, names), "--remote-debugging-port=0"]
-    const browser = Bun.spawn([...command, "about:blank"], {
-      stdin: "ignore",
-      stdout: "ignore",
-      stderr: "pipe",
+    const args = ["--remote-debugging-port=0", "about:blank"]
+    const browser = Bun.spawn({
+      ...browserCommand(profile.path, names, args),
+      stdio: ["ignore", "ignore", "pipe"],
     })
     const address = Promise.withResolvers<string>()
     void collectLines(browser.stderr, (line) => {
