@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import { noBrowser } from "../support/browser.ts"
-import { executable, Service } from "../support/service.ts"
+import { executable, isRunning, Service } from "../support/service.ts"
 import { sharedConsole } from "../support/shared-console.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { bearing, makeToken, revokeToken } from "../support/tokens.ts"
+import { until } from "../support/until.ts"
 
 const timeoutMs = 60_000
 const shared = sharedConsole({ env: { CC_EXECUTOR_REQUIRE_TOKEN: "true" } })
@@ -74,6 +75,85 @@ describe("where a token is needed", () => {
       await revokeToken(shared().service.stateDir, token.split("_")[1] ?? "")
 
       await page.whenText("Where to get one")
+    },
+    timeoutMs,
+  )
+
+  testUnless(
+    noBrowser,
+    "an expired one is told to be so, before and after it was let in; nothing goes round in circles",
+    async () => {
+      const { stateDir } = shared().service
+      const short = await makeToken(stateDir, { name: "short", ttl: "1s" })
+      const brief = await makeToken(stateDir, { name: "brief", ttl: "4s" })
+      await using page = await shared().open()
+      const first = await page.whenText("Where to get one")
+      await page.fill("#token", brief)
+      await page.press("Enter")
+      await page.whenText("Sign out")
+
+      // Its session ends with it, while the page is open.
+      const text = await page.whenText("Where to get one")
+      await page.evaluate("location.reload()")
+      await page.when("it was forgotten", "sessionStorage.length === 0 && document.body !== null")
+      const reloaded = await page.whenText("Where to get one")
+      const asked = page.requested.length
+      await page.fill("#token", short)
+      await page.press("Enter")
+      await page.when(
+        "it is refused",
+        `document.querySelector("[role=alert]").textContent === "The token has expired."`,
+      )
+
+      expect(first).toContain("cc-executor token create --name laptop")
+      expect(first).not.toContain("docker")
+      expect(first).not.toContain("Authorization")
+      expect(text).toContain("has expired")
+      expect(reloaded).toContain("The token has expired.")
+      expect(page.requested.slice(asked).map((address) => new URL(address).pathname)).toEqual([
+        "/sessions",
+      ])
+    },
+    timeoutMs,
+  )
+
+  testUnless(
+    noBrowser,
+    "a gateway that is killed lets the page go on without asking again",
+    async () => {
+      const { stateDir, gatewayPid } = shared().service
+      const token = await makeToken(stateDir, { name: "steady" })
+      await using page = await shared().open()
+      await page.whenText("Where to get one")
+      await page.fill("#token", token)
+      await page.press("Enter")
+      await page.whenText("Sign out")
+      await page.note("document.querySelector('#token') !== null")
+
+      process.kill(gatewayPid, "SIGKILL")
+      await until("the gateway is gone", () => !isRunning(gatewayPid))
+      await until("it answers again", () => fetch(shared().url).catch(() => null))
+      await shared().start({ command: "echo after the kill" }, token)
+
+      await page.whenText("echo after the kill")
+      expect(await page.noted()).toEqual([false])
+      expect(await page.text()).toContain("steady")
+    },
+    timeoutMs,
+  )
+
+  testUnless(
+    noBrowser,
+    "a service in a container says so",
+    async () => {
+      const env = { CC_EXECUTOR_REQUIRE_TOKEN: "true", CC_EXECUTOR_CONTAINER_NAME: "cc" }
+      await using contained = await Service.start({ env })
+      await using page = await shared().browser.open(await contained.url("/"))
+
+      const text = await page.whenText("Where to get one")
+
+      expect(text).toContain("docker exec CONTAINER cc-executor token create --name laptop")
+      expect(text).not.toContain("as its user")
     },
     timeoutMs,
   )

@@ -1,4 +1,5 @@
-import { authorization, refusalIn } from "./secret.ts"
+import { refusalIn } from "./refusal.ts"
+import { authorization } from "./secret.ts"
 
 /** A request over HTTP, for what is no call of a session; what was refused is thrown. */
 export async function request(method: string, path: string, body?: unknown): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import type { Config } from "../../../config/config.ts"
 import {
   commandTarget,
@@ -15,7 +15,7 @@ import { isErrno } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
-import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
+import type { GatewaySettings, RunsIn } from "../../../protocol/gateway-settings.ts"
 import type { AuditLogSettings } from "../../audit/audit-log.ts"
 import { wayProblem } from "../../gateway/notifications/read-source.ts"
 import type { Containment } from "../../os/trees/containment.ts"
@@ -185,6 +185,7 @@ export function gatewaySettings(
       maxConnectionsPerAddress: config.maxConnectionsPerAddress,
       messagesPerSecond: config.messagesPerSecond,
       requestTimeoutMs: config.requestTimeoutMs,
+      runsIn: runsIn(config),
     },
     maxSessions: config.maxSessions,
     maxSessionsPerPrincipal: config.maxSessionsPerPrincipal,
@@ -198,6 +199,17 @@ export function gatewaySettings(
     preloadMcp: config.preloadMcp,
     self: [...options.self],
   }
+}
+
+/**
+ * Docker and Podman leave a file of theirs in every container. Who was started from a shell in one
+ * has that shell at hand: only what the container was started for is reached from outside.
+ */
+function runsIn({ containerName }: Config): RunsIn {
+  if (containerName !== null) return "container"
+  const isInContainer = ["/.dockerenv", "/run/.containerenv"].some((path) => existsSync(path))
+  const isWhatItRuns = process.pid === 1 || process.ppid === 1
+  return isInContainer && isWhatItRuns ? "container" : "machine"
 }
 
 export function listenSettings(
