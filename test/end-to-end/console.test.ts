@@ -1,9 +1,9 @@
 import { describe, expect } from "bun:test"
 import { z } from "zod"
 import { noBrowser } from "../support/browser.ts"
-import type { ConsolePage } from "../support/console-page.ts"
+import { type ConsolePage, laptop, phone } from "../support/console-page.ts"
 import { isRunning, Service } from "../support/service.ts"
-import { sharedConsole } from "../support/shared-console.ts"
+import { sharedConsole, startExecution } from "../support/shared-console.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
@@ -158,6 +158,35 @@ describe("the console of a fresh service", () => {
       )
       expect(await page.text()).toContain("red paint")
       await expectNoComplaint(page)
+    },
+    timeoutMs,
+  )
+})
+
+describe("the list", () => {
+  testUnless(
+    noBrowser,
+    "shows the labels of long commands, and how much there is of everything",
+    async () => {
+      await using own = await Service.start({ flags: { "max-executions": "1" } })
+      const url = await own.url("/")
+      const long = `echo ${"word ".repeat(100)}`
+      await startExecution(url, { command: long, labels: { name: "titled", kind: "long" } })
+      await startExecution(url, { command: "false" })
+      await startExecution(url, { command: "sleep 1000" })
+      await startExecution(url, { command: "sleep 1001" })
+      for (const screen of [laptop, phone]) {
+        await using page = await shared().browser.open(url, screen)
+        await page.whenText(/1 running\s+1 queued\s+2 ended today, 1 with failures/)
+
+        const inView = await page.evaluate(`[...document.querySelectorAll(".what b, .what .label")]
+          .map((one) => one.getBoundingClientRect())
+          .every(({ left, right, width }) => width > 20 && left >= 0 && right < innerWidth)`)
+        expect(inView).toBe(true)
+        const wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        expect(wide).toBe(false)
+        await expectNoComplaint(page)
+      }
     },
     timeoutMs,
   )

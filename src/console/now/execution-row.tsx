@@ -25,13 +25,17 @@ export function ExecutionRow({ view }: { view: ExecutionView }) {
       <a href={address}>
         <span class={`state ${tone}`}>{word}</span>
         <span class="what">
-          {view.labels["name"] !== undefined && <b>{onOneLine(view.labels["name"])} </b>}
+          {view.labels["name"] !== undefined && <b>{onOneLine(view.labels["name"])}</b>}
           <code>{onOneLine(commandOf(view))}</code>
-          {labels.map(([name, value]) => (
-            <span key={name} class="label">
-              {onOneLine(`${name}:${value}`)}
+          {labels.length > 0 && (
+            <span class="labels">
+              {labels.map(([name, value]) => (
+                <span key={name} class="label">
+                  {onOneLine(`${name}:${value}`)}
+                </span>
+              ))}
             </span>
-          ))}
+          )}
         </span>
         <span class="activity">{!agent ? "" : activityText(agent)}</span>
         <span class="figures">
