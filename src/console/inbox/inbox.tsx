@@ -18,6 +18,21 @@ export function Inbox({ question }: { question: string | null }) {
         <h1>Inbox</h1>
         <NotifySwitch />
       </div>
+      {question !== null && first.length === 0 && (
+        <p role="status">
+          The question that led here was answered meanwhile, or is not asked any more.{" "}
+          <a
+            href={addressOf({
+              kind: "execution",
+              id: sessionOf(question),
+              line: null,
+              part: "session",
+            })}
+          >
+            See the session
+          </a>
+        </p>
+      )}
       {open.length === 0 && (
         <p class="quiet">
           Nobody waits for an answer. When an agent wants to do something that nobody has allowed
@@ -69,6 +84,11 @@ export function Inbox({ question }: { question: string | null }) {
       )}
     </>
   )
+}
+
+/** From a key as `keyOf` makes it. */
+function sessionOf(key: string): string {
+  return key.split("-")[0] ?? key
 }
 
 function keyOf({ execution_id, question_id }: { execution_id: string; question_id: string }) {
