@@ -1,13 +1,14 @@
 import { describe, expect } from "bun:test"
 import { z } from "zod"
 import { noBrowser } from "../support/browser.ts"
-import { type ConsolePage, laptop, phone } from "../support/console-page.ts"
+import { Chromium, type ConsolePage, laptop, phone } from "../support/console-page.ts"
 import { isRunning, Service } from "../support/service.ts"
 import { sharedConsole, startExecution } from "../support/shared-console.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
 const timeoutMs = 60_000
+const List = z.object({ executions: z.array(z.object({ command: z.string() })) })
 const Dropped = z.object({ dropped: z.object({ lines: z.int() }) })
 const shared = sharedConsole()
 
@@ -158,6 +159,49 @@ describe("the console of a fresh service", () => {
       )
       expect(await page.text()).toContain("red paint")
       await expectNoComplaint(page)
+    },
+    timeoutMs,
+  )
+})
+
+describe("a form whose answer is lost", () => {
+  testUnless(
+    noBrowser,
+    "starts nothing twice when it is sent again, and something else when it was changed",
+    async () => {
+      // Over plain HTTP, from elsewhere: there, browsers withhold some of what they have.
+      const name = "console.example"
+      await using own = await Service.start({ flags: { "allowed-hosts": name } })
+      await using elsewhere = await Chromium.start([name])
+      const url = await own.url("/")
+      const { port } = new URL(url)
+      await using page = await elsewhere.open(`http://${name}:${port}/#/start`)
+      const started = async () => {
+        const answer = await fetch(new URL("/executions", url))
+        return List.parse(await answer.json()).executions.map(({ command }) => command)
+      }
+      await page.fill("#command", "echo once")
+      await page.loseAnswers("*/executions")
+      await page.click("form button", "Start")
+      await page.whenText("The connection was lost before an answer came.")
+      expect(await started()).toEqual(["echo once"])
+      await page.click("form button", "Start")
+      await page.when("it is tried", "!document.querySelector('form button').disabled")
+      await page.loseNoAnswers()
+      await page.click("form button", "Start")
+      await page.when("it is shown", "location.hash.startsWith('#/executions/')")
+      expect(await started()).toEqual(["echo once"])
+
+      await page.evaluate("location.hash = '#/start'")
+      await page.fill("#command", "echo twice")
+      await page.loseAnswers("*/executions")
+      await page.click("form button", "Start")
+      await page.whenText("The connection was lost before an answer came.")
+      await page.fill("#command", "echo changed")
+      await page.loseNoAnswers()
+      await page.click("form button", "Start")
+      await page.when("it is shown", "location.hash.startsWith('#/executions/')")
+      expect(await started()).toEqual(["echo changed", "echo twice", "echo once"])
     },
     timeoutMs,
   )

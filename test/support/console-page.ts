@@ -110,6 +110,10 @@ export class ConsolePage implements AsyncDisposable {
       this.complaints.push(`${params.entry.text} ${params.entry.url ?? ""}`)
     }
     if (method === "Network.requestWillBeSent") this.requested.push(params.request.url)
+    if (method === "Fetch.requestPaused") {
+      const lost = { requestId: params.requestId, errorReason: "ConnectionReset" }
+      void this.#ask("Fetch.failRequest", lost)
+    }
     if (method === "Network.webSocketCreated") this.requested.push(params.url)
   }
 
@@ -123,6 +127,15 @@ export class ConsolePage implements AsyncDisposable {
     const isThere = `location.href === ${JSON.stringify(url)} && document.readyState === "complete"`
     await this.when(`${url} is loaded`, isThere)
     return undefined
+  }
+
+  /** From now on, the connection breaks when the service has answered, and before the page hears it. */
+  async loseAnswers(urlPattern: string): Promise<void> {
+    await this.#ask("Fetch.enable", { patterns: [{ urlPattern, requestStage: "Response" }] })
+  }
+
+  async loseNoAnswers(): Promise<void> {
+    await this.#ask("Fetch.disable")
   }
 
   /** The value of an expression in the page; a promise is awaited. */
