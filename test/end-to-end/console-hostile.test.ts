@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
-import { join } from "node:path"
+import { expectAccessible } from "../support/accessible.ts"
 import { noBrowser } from "../support/browser.ts"
-import { type ConsolePage, laptop, phone, type Screen } from "../support/console-page.ts"
+import { laptop, phone, type Screen } from "../support/console-page.ts"
 import { sharedConsole } from "../support/shared-console.ts"
 import { testUnless } from "../support/test-unless.ts"
 
@@ -78,21 +78,6 @@ describe("what programs and people write", () => {
     timeoutMs,
   )
 })
-
-const axe = join(import.meta.dir, "../../node_modules/axe-core/axe.min.js")
-
-async function expectAccessible(page: ConsolePage, what: string): Promise<void> {
-  // Only for the test: the page's own policy would not have it.
-  await page.evaluate(await Bun.file(axe).text())
-  const found = await page.evaluate(`axe.run().then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => [id, target, failureSummary].join(" "))))`)
-  expect([what, found]).toEqual([what, []])
-  expect([what, await page.evaluate("document.documentElement.scrollWidth > innerWidth")]).toEqual([
-    what,
-    false,
-  ])
-}
 
 const screens: [string, Screen][] = [
   ["light", laptop],

@@ -237,6 +237,33 @@ export class ConsolePage implements AsyncDisposable {
     await this.#ask("Input.dispatchKeyEvent", { type: "keyUp", ...pressed })
   }
 
+  /** As a person would permit it, who is asked. */
+  async permitNotifications(): Promise<void> {
+    const { targetInfo } = await this.#ask("Target.getTargetInfo")
+    const { browserContextId } = targetInfo
+    const origin: string = await this.evaluate("location.origin")
+    const permissions = ["notifications"]
+    await this.#ask("Browser.grantPermissions", { origin, permissions, browserContextId })
+    await this.evaluate(noteNotifications)
+  }
+
+  /** Until somebody looks again: the window is put away. */
+  async hide(): Promise<void> {
+    const { windowId } = await this.#ask("Browser.getWindowForTarget")
+    await this.#ask("Browser.setWindowBounds", { windowId, bounds: { windowState: "minimized" } })
+    await this.when("it is hidden", "document.hidden")
+  }
+
+  /** What the browser has shown of the page, outside of it. */
+  notifications(): Promise<{ title: string; body: string }[]> {
+    return this.evaluate("window.shownNotes.map(({ title, body }) => ({ title, body }))")
+  }
+
+  /** Presses the last of them. */
+  async clickNotification(): Promise<void> {
+    await this.evaluate("window.shownNotes.at(-1).dispatchEvent(new Event('click'))")
+  }
+
   async screenshot(path: string): Promise<void> {
     const { data } = await this.#ask("Page.captureScreenshot", { format: "png" })
     await Bun.write(path, Buffer.from(data, "base64"))
@@ -274,6 +301,16 @@ const noteViolations = `
   addEventListener("securitypolicyviolation", (event) =>
     window.violations.push(event.violatedDirective + " " + event.blockedURI + " " + event.sample))
 `
+
+/** The browser's own, which can be neither read nor pressed from outside. */
+const noteNotifications = `
+  window.shownNotes = []
+  window.Notification = class extends Notification {
+    constructor(...given) {
+      super(...given)
+      this.addEventListener("show", () => window.shownNotes.push(this))
+    }
+  }`
 
 /** Runs in the page: the middle of a control that is there, shown and enabled. */
 const placeOfControl = `(selector, name) => {
