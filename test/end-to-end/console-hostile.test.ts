@@ -123,40 +123,4 @@ describe("every view", () => {
       timeoutMs,
     )
   }
-
-  testUnless(
-    noBrowser,
-    "is used with the keyboard alone",
-    async () => {
-      await using page = await shared().open()
-      await page.whenText("Ended")
-      const focused = "document.activeElement?.closest('a, button')?.textContent ?? ''"
-      const tabTo = async (text: string) => {
-        for (let tries = 0; tries < 40; tries += 1) {
-          if (String(await page.evaluate(focused)).includes(text)) return
-          await page.press("Tab")
-        }
-        throw new Error(`Tab does not reach ${text}`)
-      }
-      await tabTo("Start…")
-      await page.press("Enter")
-      await page.whenText("Command line")
-      await page.when("it is in the field", "document.querySelector('#command') !== null")
-      for (let tries = 0; tries < 20; tries += 1) {
-        if (await page.evaluate("document.activeElement?.id === 'command'")) break
-        await page.press("Tab")
-      }
-      for (const key of "sleep 99") await page.press(key)
-      for (let tries = 0; tries < 20; tries += 1) {
-        if (await page.evaluate("document.activeElement?.textContent === 'Start'")) break
-        await page.press("Tab")
-      }
-      await page.press("Enter")
-      await page.whenText("It has not written anything yet.")
-      await tabTo("Cancel")
-      await page.press("Enter")
-      await page.whenText("none is left")
-    },
-    timeoutMs,
-  )
 })

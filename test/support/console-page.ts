@@ -229,10 +229,12 @@ export class ConsolePage implements AsyncDisposable {
     else await this.#ask("Input.insertText", { text })
   }
 
-  async press(key: string): Promise<void> {
+  async press(key: string, held: keyof typeof heldKeys = "none"): Promise<void> {
     const text = key === "Enter" ? "\r" : key.length === 1 ? key : undefined
-    const code = keyCodes[key] ?? key.toUpperCase().charCodeAt(0)
-    const pressed = { key, code: key, windowsVirtualKeyCode: code, ...(text ? { text } : {}) }
+    const code = keyCodes[key] ?? (/[\w ]/.test(key) ? key.toUpperCase().charCodeAt(0) : 0)
+    const modifiers = heldKeys[held]
+    const typed = text === undefined || modifiers !== 0 ? {} : { text }
+    const pressed = { key, code: key, windowsVirtualKeyCode: code, modifiers, ...typed }
     await this.#ask("Input.dispatchKeyEvent", { type: "keyDown", ...pressed })
     await this.#ask("Input.dispatchKeyEvent", { type: "keyUp", ...pressed })
   }
@@ -264,6 +266,23 @@ export class ConsolePage implements AsyncDisposable {
     await this.evaluate("window.shownNotes.at(-1).dispatchEvent(new Event('click'))")
   }
 
+  /** Goes on with Tab to what is called so, as somebody without a mouse; each stop must be seen. */
+  async tabTo(name: string): Promise<void> {
+    const passed: string[] = []
+    for (let stops = 0; stops < 60; stops += 1) {
+      const { called, isSeen } = await this.evaluate(`(${focusedControl})()`)
+      if (called !== "" && !isSeen) throw new Error(`it is not seen that ${called} has the focus`)
+      if (called === name) return
+      passed.push(called)
+      await this.press("Tab")
+    }
+    throw new Error(`Tab does not reach ${name}, only ${[...new Set(passed)].join(", ")}`)
+  }
+
+  async type(text: string): Promise<void> {
+    for (const key of text) await this.press(key)
+  }
+
   async screenshot(path: string): Promise<void> {
     const { data } = await this.#ask("Page.captureScreenshot", { format: "png" })
     await Bun.write(path, Buffer.from(data, "base64"))
@@ -285,7 +304,10 @@ export class ConsolePage implements AsyncDisposable {
   }
 }
 
+const heldKeys = { none: 0, ctrl: 2, shift: 8 }
+
 const keyCodes: Record<string, number> = {
+  "]": 221,
   Enter: 13,
   Tab: 9,
   Escape: 27,
@@ -301,6 +323,22 @@ const noteViolations = `
   addEventListener("securitypolicyviolation", (event) =>
     window.violations.push(event.violatedDirective + " " + event.blockedURI + " " + event.sample))
 `
+
+/** Runs in the page: what has the focus, by its name, and whether that shows. */
+const focusedControl = `() => {
+  const element = document.activeElement
+  if (element === null || element === document.body) return { called: "", isSeen: true }
+  const labels = [...(element.labels ?? [])].map((label) => label.textContent).join(" ")
+  const called = element.getAttribute("aria-label") || labels || element.textContent || element.id
+  // Of a terminal, what is typed into is out of sight, and the terminal shows it.
+  const shown = element.closest(".screen") ?? element
+  const { outlineStyle, outlineWidth } = getComputedStyle(shown)
+  const { width, height, bottom, right } = shown.getBoundingClientRect()
+  const isInView = width > 2 && height > 2 && bottom > 0 && right > 0
+  const isOutlined = outlineStyle !== "none" && parseFloat(outlineWidth) > 0
+  const isSeen = element.matches("main") || (isOutlined && isInView)
+  return { called: called.trim(), isSeen }
+}`
 
 /** The browser's own, which can be neither read nor pressed from outside. */
 const noteNotifications = `

@@ -52,7 +52,7 @@ export function Inbox({ question }: { question: string | null }) {
               </a>{" "}
               <span class="quiet">{view === undefined ? "" : onOneLine(view.cwd)}</span>
             </h2>
-            <QuestionCard question={one} />
+            <QuestionCard question={one} heading="h3" />
           </article>
         )
       })}

@@ -56,7 +56,7 @@ export function Session({ view }: { view: ExecutionView }) {
       {failure.value !== null && <p role="alert">{failure.value}</p>}
       <Entries entries={conversation.entries} version={version.value} />
       {open.map((question) => (
-        <QuestionCard key={question.question_id} question={question} />
+        <QuestionCard key={question.question_id} question={question} heading="h2" />
       ))}
       {view.state !== "ended" && canExecute.value && <TurnForm id={id} view={view} />}
       <div ref={end} />
