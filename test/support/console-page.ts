@@ -316,6 +316,8 @@ const keyCodes: Record<string, number> = {
   Home: 36,
   PageUp: 33,
   PageDown: 34,
+  ArrowUp: 38,
+  ArrowDown: 40,
 }
 
 const noteViolations = `
