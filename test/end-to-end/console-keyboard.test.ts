@@ -10,10 +10,22 @@ import type { ModelStep } from "../support/messages-api.ts"
 import { sharedConsole } from "../support/shared-console.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { makeToken } from "../support/tokens.ts"
-import { until } from "../support/until.ts"
 
 const timeoutMs = 120_000
 const shared = sharedConsole({ env: { CC_EXECUTOR_REQUIRE_TOKEN: "true" } })
+
+/** Browsers scroll smoothly, and a key that comes meanwhile is lost in any page. */
+const scrollingEnds = `new Promise((ended) => {
+  const box = document.querySelector(".rows")
+  let [top, frames] = [box.scrollTop, 0]
+  const look = () => {
+    frames = box.scrollTop === top ? frames + 1 : 0
+    top = box.scrollTop
+    if (frames > 20) ended()
+    else requestAnimationFrame(look)
+  }
+  look()
+})`
 
 const focus = "document.activeElement"
 
@@ -50,11 +62,10 @@ describe("with the keyboard alone", () => {
       await page.press("Home")
       const first = "document.querySelector('.row .text')?.textContent === '1'"
       await page.when("its beginning is shown", first)
-      // A key that comes while the browser still scrolls is lost in any page.
-      await until("it goes down", async () => {
-        await page.press("PageDown")
-        return page.evaluate(`!(${first})`)
-      })
+      await page.evaluate(scrollingEnds)
+      await page.press("PageDown")
+      await page.when("it goes down", `!(${first})`)
+      await page.evaluate(scrollingEnds)
       await page.tabTo("Search the output")
       await page.type("321")
       await page.press("Enter")

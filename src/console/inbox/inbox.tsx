@@ -2,6 +2,7 @@ import { onOneLine } from "../../lib/harmless-text.ts"
 import { useConsole } from "../live/use-console.ts"
 import { clockText } from "../parts/format.ts"
 import { NotifySwitch } from "../parts/notify-switch.tsx"
+import { answerWord } from "../parts/state-words.ts"
 import { addressOf } from "../place.ts"
 import { QuestionCard } from "./question-card.tsx"
 
@@ -75,8 +76,8 @@ export function Inbox({ question }: { question: string | null }) {
           <ul class="plain">
             {questions.answered.value.map(({ key, what, by, behavior, at }) => (
               <li key={key}>
-                <span class="quiet">{clockText(at)}</span> {onOneLine(what)}: {behavior} by{" "}
-                {onOneLine(by)}
+                <span class="quiet">{clockText(at)}</span> {onOneLine(what)}: {answerWord(behavior)}{" "}
+                by {onOneLine(by)}
               </li>
             ))}
           </ul>

@@ -9,6 +9,7 @@ import type { ParamsOf } from "../../protocol/methods.ts"
 import { useConsole } from "../live/use-console.ts"
 import { type Task, useTask } from "../live/use-task.ts"
 import { durationText } from "../parts/format.ts"
+import { answerWord } from "../parts/state-words.ts"
 import { ToolInput } from "./question-body.tsx"
 
 type Answer = Omit<ParamsOf<"agent.answer">, "execution_id" | "question_id">
@@ -227,5 +228,5 @@ function editedInput(
 function alreadyAnswered(error: unknown): Error | null {
   if (!(error instanceof CallError) || error.failure.reason !== "ALREADY_ANSWERED") return null
   const { by, behavior } = error.failure.details ?? {}
-  return new Error(`Already answered by ${String(by)}: ${String(behavior)}.`)
+  return new Error(`Already ${answerWord(String(behavior))} by ${onOneLine(String(by))}.`)
 }

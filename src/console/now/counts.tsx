@@ -38,10 +38,13 @@ export function Counts() {
         </b>{" "}
         ended today
         {failed > 0 && (
-          <span class="state bad">
-            , {countText(failed)}
-            {more} with failures
-          </span>
+          <>
+            ,{" "}
+            <span class="state bad">
+              {countText(failed)}
+              {more} with failures
+            </span>
+          </>
         )}
       </li>
     </ul>

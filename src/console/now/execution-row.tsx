@@ -2,7 +2,7 @@ import { onOneLine } from "../../lib/harmless-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { useConsole } from "../live/use-console.ts"
 import { bytesText, costText, durationText, rateText } from "../parts/format.ts"
-import { stateOf } from "../parts/state-words.ts"
+import { activityWords, stateOf } from "../parts/state-words.ts"
 import { addressOf } from "../place.ts"
 
 /** One execution on one line: what it is, how it is, how long, how much. */
@@ -60,6 +60,5 @@ export function commandOf({ command, argv, agent }: ExecutionView): string {
 
 function activityText({ activity, end }: NonNullable<ExecutionView["agent"]>): string {
   if (end !== null) return onOneLine(end.cause)
-  const tool = activity.tool === undefined ? "" : ` ${activity.tool}`
-  return onOneLine(`${activity.state}${tool}, ${activity.awaited}`)
+  return activityWords(activity)
 }
