@@ -81,7 +81,7 @@ describe("where a token is needed", () => {
 
   testUnless(
     noBrowser,
-    "an expired one is told to be so, before and after it was let in; nothing goes round in circles",
+    "an expired one is told to be so, when it comes and once it was let in; nothing is tried again",
     async () => {
       const { stateDir } = shared().service
       const short = await makeToken(stateDir, { name: "short", ttl: "1s" })
@@ -189,7 +189,8 @@ describe("pages of others", () => {
     "may link to the console, and nothing else: it cannot be framed or read",
     async () => {
       const data = new URL("/executions", shared().url).href
-      const body = `<a id="link" href="${shared().url}">open</a><iframe id="frame" src="${shared().url}"></iframe>`
+      const { url } = shared()
+      const body = `<a id="link" href="${url}">open</a><iframe id="frame" src="${url}"></iframe>`
       using foreign = foreignPage(body)
       await using page = await shared().browser.open(`http://127.0.0.1:${foreign.port}/`)
 

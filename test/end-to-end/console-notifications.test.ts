@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test"
 import { bash } from "../support/agent-facts.ts"
 import { AgentStage } from "../support/agent-stage.ts"
 import { noBrowser } from "../support/browser.ts"
+import { BrowserNotes, hide } from "../support/browser-notes.ts"
 import { noClaudeCode } from "../support/claude-code.ts"
 import { Chromium } from "../support/console-page.ts"
 import type { Conversation } from "../support/conversation.ts"
@@ -20,7 +21,7 @@ describe("a page that nobody looks at", () => {
     async () => {
       await using page = await shared().open("#/inbox")
       await page.whenText("Nobody waits")
-      await page.permitNotifications()
+      const notes = await BrowserNotes.permit(page)
       await page.evaluate("location.hash = '#/'")
       await shared().start({ command: "echo looked at" })
       await page.whenText("looked at")
@@ -28,19 +29,19 @@ describe("a page that nobody looks at", () => {
       const id = await shared().start({ command: "sh -c 'read line; exit 3'", stdin: "pipe" })
       await page.whenText("read line")
 
-      await page.hide()
+      await hide(page)
       const input = new URL(`/executions/${id}/input`, shared().url)
       await fetch(input, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({ data: "go on\n" }),
       })
-      await until("it is told", async () => (await page.notifications()).length > 0)
+      await until("it is told", async () => (await notes.shown()).length > 0)
 
-      expect(await page.notifications()).toEqual([
+      expect(await notes.shown()).toEqual([
         { title: "exit 3: sh -c 'read line; exit 3'", body: "" },
       ])
-      await page.clickNotification()
+      await notes.click()
       await page.when("it is shown", `location.hash === "#/executions/${id}"`)
       expect(page.complaints).toEqual([])
     },
@@ -52,7 +53,7 @@ describe("a page that nobody looks at", () => {
     "was asked for it, and is shown what that is like",
     async () => {
       await using page = await shared().open("#/inbox")
-      await page.permitNotifications()
+      const notes = await BrowserNotes.permit(page)
       // Asked for and permitted in one press: the permission above is what a person would click.
       await page.evaluate(
         "Object.defineProperty(Notification, 'permission', { value: 'default', writable: true })",
@@ -62,7 +63,7 @@ describe("a page that nobody looks at", () => {
       await page.click("button", "Tell me in the browser")
 
       await page.whenText("The browser tells you of questions and ends.")
-      const [shown] = await page.notifications()
+      const [shown] = await notes.shown()
       expect(shown?.body).toContain("told like this")
     },
     timeoutMs,
@@ -78,16 +79,16 @@ describe("a page that nobody looks at", () => {
       await using browser = await Chromium.start()
       await using page = await browser.open(await stage.service.url("/"))
       await page.whenText("Nothing has run here yet")
-      await page.permitNotifications()
-      await page.hide()
+      const notes = await BrowserNotes.permit(page)
+      await hide(page)
 
       const id = await stage.start({ prompt: "Say it.", labels: { name: "asker" } })
-      await until("it is told", async () => (await page.notifications()).length > 0, 50_000)
+      await until("it is told", async () => (await notes.shown()).length > 0, 50_000)
 
-      expect(await page.notifications()).toEqual([
+      expect(await notes.shown()).toEqual([
         { title: "asker has a question", body: "It wants to use Bash." },
       ])
-      await page.clickNotification()
+      await notes.click()
       await page.whenText("echo asked for")
       expect(await page.evaluate("location.hash")).toStartWith(`#/inbox/${id}-`)
       expect(page.complaints).toEqual([])

@@ -1,5 +1,12 @@
 import { browserCommand } from "./browser.ts"
 import { Devtools, type Told } from "./devtools.ts"
+import {
+  focusedControl,
+  heldKeys,
+  keyCodes,
+  noteViolations,
+  placeOfControl,
+} from "./page-scripts.ts"
 import { collectLines } from "./service.ts"
 import { temporaryFolder } from "./temporary-folder.ts"
 import { until } from "./until.ts"
@@ -129,7 +136,7 @@ export class ConsolePage implements AsyncDisposable {
     return undefined
   }
 
-  /** From now on, the connection breaks when the service has answered, and before the page hears it. */
+  /** From now on, the connection breaks between the answer of the service and the page. */
   async loseAnswers(urlPattern: string): Promise<void> {
     await this.#ask("Fetch.enable", { patterns: [{ urlPattern, requestStage: "Response" }] })
   }
@@ -239,33 +246,6 @@ export class ConsolePage implements AsyncDisposable {
     await this.#ask("Input.dispatchKeyEvent", { type: "keyUp", ...pressed })
   }
 
-  /** As a person would permit it, who is asked. */
-  async permitNotifications(): Promise<void> {
-    const { targetInfo } = await this.#ask("Target.getTargetInfo")
-    const { browserContextId } = targetInfo
-    const origin: string = await this.evaluate("location.origin")
-    const permissions = ["notifications"]
-    await this.#ask("Browser.grantPermissions", { origin, permissions, browserContextId })
-    await this.evaluate(noteNotifications)
-  }
-
-  /** Until somebody looks again: the window is put away. */
-  async hide(): Promise<void> {
-    const { windowId } = await this.#ask("Browser.getWindowForTarget")
-    await this.#ask("Browser.setWindowBounds", { windowId, bounds: { windowState: "minimized" } })
-    await this.when("it is hidden", "document.hidden")
-  }
-
-  /** What the browser has shown of the page, outside of it. */
-  notifications(): Promise<{ title: string; body: string }[]> {
-    return this.evaluate("window.shownNotes.map(({ title, body }) => ({ title, body }))")
-  }
-
-  /** Presses the last of them. */
-  async clickNotification(): Promise<void> {
-    await this.evaluate("window.shownNotes.at(-1).dispatchEvent(new Event('click'))")
-  }
-
   /** Goes on with Tab to what is called so, as somebody without a mouse; each stop must be seen. */
   async tabTo(name: string): Promise<void> {
     const passed: string[] = []
@@ -303,63 +283,3 @@ export class ConsolePage implements AsyncDisposable {
     return this.evaluate("window.violations")
   }
 }
-
-const heldKeys = { none: 0, ctrl: 2, shift: 8 }
-
-const keyCodes: Record<string, number> = {
-  "]": 221,
-  Enter: 13,
-  Tab: 9,
-  Escape: 27,
-  Delete: 46,
-  End: 35,
-  Home: 36,
-  PageUp: 33,
-  PageDown: 34,
-  ArrowUp: 38,
-  ArrowDown: 40,
-}
-
-const noteViolations = `
-  window.violations = []
-  addEventListener("securitypolicyviolation", (event) =>
-    window.violations.push(event.violatedDirective + " " + event.blockedURI + " " + event.sample))
-`
-
-/** Runs in the page: what has the focus, by its name, and whether that shows. */
-const focusedControl = `() => {
-  const element = document.activeElement
-  if (element === null || element === document.body) return { called: "", isSeen: true }
-  const labels = [...(element.labels ?? [])].map((label) => label.textContent).join(" ")
-  const called = element.getAttribute("aria-label") || labels || element.textContent || element.id
-  // Of a terminal, what is typed into is out of sight, and the terminal shows it.
-  const shown = element.closest(".screen") ?? element
-  const { outlineStyle, outlineWidth } = getComputedStyle(shown)
-  const { width, height, bottom, right } = shown.getBoundingClientRect()
-  const isInView = width > 2 && height > 2 && bottom > 0 && right > 0
-  const isOutlined = outlineStyle !== "none" && parseFloat(outlineWidth) > 0
-  const isSeen = element.matches("main") || (isOutlined && isInView)
-  return { called: called.trim(), isSeen }
-}`
-
-/** The browser's own, which can be neither read nor pressed from outside. */
-const noteNotifications = `
-  window.shownNotes = []
-  window.Notification = class extends Notification {
-    constructor(...given) {
-      super(...given)
-      this.addEventListener("show", () => window.shownNotes.push(this))
-    }
-  }`
-
-/** Runs in the page: the middle of a control that is there, shown and enabled. */
-const placeOfControl = `(selector, name) => {
-  const nameOf = (element) =>
-    (element.getAttribute("aria-label") ?? element.textContent ?? "").trim()
-  const found = [...document.querySelectorAll(selector)].find((element) =>
-    !element.disabled && (name === undefined || nameOf(element) === name))
-  if (found === undefined) return false
-  found.scrollIntoView({ block: "nearest" })
-  const { left, top, width, height } = found.getBoundingClientRect()
-  return width === 0 ? false : { x: left + width / 2, y: top + height / 2 }
-}`

@@ -9,7 +9,7 @@ const Refused = z.object({
   }),
 })
 
-/** Where the service's command line is found, once it has said so; it does when it lacks a token. */
+/** Where the service's command line is found, once it was said: to whom lacks a token. */
 export const runsIn: Signal<z.infer<typeof RunsIn> | null> = signal(null)
 
 /** Why something was refused, as the service says it. */

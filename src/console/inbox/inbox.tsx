@@ -76,8 +76,8 @@ export function Inbox({ question }: { question: string | null }) {
           <ul class="plain">
             {questions.answered.value.map(({ key, what, by, behavior, at }) => (
               <li key={key}>
-                <span class="quiet">{clockText(at)}</span> {onOneLine(what)}: {answerWord(behavior)}{" "}
-                by {onOneLine(by)}
+                <span class="quiet">{clockText(at)}</span>{" "}
+                {onOneLine(`${what}: ${answerWord(behavior)} by ${by}`)}
               </li>
             ))}
           </ul>

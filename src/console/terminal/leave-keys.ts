@@ -7,7 +7,7 @@ type Key = Pick<KeyboardEvent, "key" | "code" | "ctrlKey">
 export class LeaveKeys {
   #isHeld = false
 
-  /** `held`: it is not known yet what it is for; `after-held`: the one before was for the program. */
+  /** `held`: not known yet what it is for; `after-held`: the one before was for the program. */
   press({ key, code, ctrlKey }: Key): "leave" | "held" | "after-held" | "for-program" {
     if (modifiers.has(key)) return "for-program"
     const isOurs = ctrlKey && (key === "]" || code === "BracketRight")

@@ -13,7 +13,7 @@ import { addressOf } from "../place.ts"
 /** The trials of one file: of a prompt, or of the tasks of a list. */
 type Chain = { chain: string; trials: readonly TrialEntry[] }
 
-/** Prompts, task lists and fixes of reviews of which trials have run, with the verdicts that count. */
+/** Prompts, task lists and fixes of which trials have run, with the verdicts that count. */
 export function WorkView() {
   const { client, executions } = useConsole()
   const chains = useSignal<readonly Chain[] | null>(null)

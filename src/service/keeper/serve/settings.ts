@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import type { Config } from "../../../config/config.ts"
 import {
   commandTarget,
@@ -15,7 +15,7 @@ import { isErrno } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
-import type { GatewaySettings, RunsIn } from "../../../protocol/gateway-settings.ts"
+import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
 import type { AuditLogSettings } from "../../audit/audit-log.ts"
 import { wayProblem } from "../../gateway/notifications/read-source.ts"
 import type { Containment } from "../../os/trees/containment.ts"
@@ -26,6 +26,7 @@ import type { RetentionSettings } from "../housekeeping/retention.ts"
 import type { KeeperSettings } from "../keeper-ports.ts"
 import type { LaunchRules } from "../starting/allowed-launch.ts"
 import { unenforceable, whatItNeeds } from "../starting/planned-limits.ts"
+import { runsIn } from "./runs-in.ts"
 
 /** From SIGKILL to calling what is left a survivor. */
 const killLimitMs = 5000
@@ -199,17 +200,6 @@ export function gatewaySettings(
     preloadMcp: config.preloadMcp,
     self: [...options.self],
   }
-}
-
-/**
- * Docker and Podman leave a file of theirs in every container. Who was started from a shell in one
- * has that shell at hand: only what the container was started for is reached from outside.
- */
-function runsIn({ containerName }: Config): RunsIn {
-  if (containerName !== null) return "container"
-  const isInContainer = ["/.dockerenv", "/run/.containerenv"].some((path) => existsSync(path))
-  const isWhatItRuns = process.pid === 1 || process.ppid === 1
-  return isInContainer && isWhatItRuns ? "container" : "machine"
 }
 
 export function listenSettings(
