@@ -167,6 +167,7 @@ const reviewed: { why: string; files: Record<string, string> }[] = [
       "src/service/metrics/process-figures.ts": "readFileSync readdirSync",
       "src/service/os/children/pipe-output.ts": "Bun.file",
       "src/service/os/children/pseudo-terminal.ts": "chownSync",
+      "src/service/keeper/serve/runs-in.ts": "existsSync",
       "src/service/os/children/rlimits.ts": "existsSync",
       "src/service/os/children/spawner.ts": "writeFileSync",
       "src/service/os/descriptor-reserve.ts": "openSync readFileSync readlinkSync",

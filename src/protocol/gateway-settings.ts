@@ -5,6 +5,10 @@ import { Scope } from "../execution/scope.ts"
 import { LimitsHeldBy } from "../execution/spec.ts"
 import { PolicyKind } from "./notifications.ts"
 
+/** Where a person finds the service's command line. */
+export const RunsIn = z.enum(["container", "machine"])
+export type RunsIn = z.infer<typeof RunsIn>
+
 /** What the gateway needs to know to serve: the part of the configuration that is its own. */
 export const GatewaySettings = z.object({
   stateDir: z.string(),
@@ -40,6 +44,7 @@ export const GatewaySettings = z.object({
     maxConnectionsPerAddress: z.int().positive(),
     messagesPerSecond: z.number().positive(),
     requestTimeoutMs: z.number().positive(),
+    runsIn: RunsIn.default("machine").describe("told to who lacks a token: where to get one"),
   }),
   maxSessions: z.int().positive(),
   maxSessionsPerPrincipal: z.int().positive(),

@@ -188,6 +188,16 @@ describe("an execution in the background", () => {
     expect(await line.stdout("logs", "--stream", "stdout", "--tail", "1", short)).toBe(
       "got from a pipe",
     )
+    expect(await line.run(["logs", "--search", "FROM A", short])).toMatchObject({
+      stdout: "2:got from a pipe\n",
+      stderr: "",
+      exitCode: 0,
+    })
+    expect(await line.run(["logs", "--search", "got", "--stream", "stderr", short])).toMatchObject({
+      stdout: "",
+      exitCode: 1,
+    })
+    expect((await line.run(["logs", "--search", "x", "-f", short])).stderr).toContain("not with -f")
     expect(await line.stdout("receipt", short)).toMatch(/outcome +exited with 5/)
     expect(await line.stdout("verify", "--contains", "got hello world", short)).toContain(
       "verified",

@@ -1,34 +1,12 @@
-import { afterAll, beforeAll, describe, expect } from "bun:test"
-import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { expectAccessible } from "../support/accessible.ts"
 import { noBrowser } from "../support/browser.ts"
-import { Chromium, type ConsolePage, laptop, phone, type Screen } from "../support/console-page.ts"
-import { Service } from "../support/service.ts"
+import { laptop, phone, type Screen } from "../support/console-page.ts"
+import { sharedConsole } from "../support/shared-console.ts"
 import { testUnless } from "../support/test-unless.ts"
 
 const timeoutMs = 60_000
-let service: Service
-let browser: Chromium
-let url: string
-
-beforeAll(async () => {
-  if (noBrowser !== null) return
-  service = await Service.start()
-  browser = await Chromium.start()
-  url = await service.url("/")
-})
-
-afterAll(async () => {
-  if (noBrowser !== null) return
-  await browser[Symbol.asyncDispose]()
-  await service[Symbol.asyncDispose]()
-})
-
-async function start(body: object): Promise<string> {
-  const headers = { "Content-Type": "application/json" }
-  const sent = { method: "POST", headers, body: JSON.stringify(body) }
-  const answer = await fetch(new URL("/executions", url), sent)
-  return JSON.parse(await answer.text()).execution_id
-}
+const shared = sharedConsole()
 
 const esc = "\\x1b"
 const markup = "<img src=x onerror=window.hit=1><script>window.hit=1</script>"
@@ -53,14 +31,15 @@ describe("what programs and people write", () => {
     noBrowser,
     "is text: nothing of it runs, leaves its place or is fetched",
     async () => {
+      const { url } = shared()
       const name = `"><svg onload=window.hit=1> ${markup}`
       const big = "head -c 1000000 /dev/zero | tr '\\0' x; echo; echo after the long line"
-      const id = await start({
+      const id = await shared().start({
         command: `printf '${torture}\\n'; ${big}`,
         shell: true,
         labels: { name, [markup]: "javascript:window.hit=1" },
       })
-      await using page = await browser.open(`${url}#/executions/${id}`)
+      await using page = await shared().open(`#/executions/${id}`)
       const texts = "[...document.querySelectorAll('.row .text')].map((row) => row.textContent)"
       await page.when(
         "all rows are there",
@@ -100,21 +79,6 @@ describe("what programs and people write", () => {
   )
 })
 
-const axe = join(import.meta.dir, "../../node_modules/axe-core/axe.min.js")
-
-async function expectAccessible(page: ConsolePage, what: string): Promise<void> {
-  // Only for the test: the page's own policy would not have it.
-  await page.evaluate(await Bun.file(axe).text())
-  const found = await page.evaluate(`axe.run().then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => [id, target, failureSummary].join(" "))))`)
-  expect([what, found]).toEqual([what, []])
-  expect([what, await page.evaluate("document.documentElement.scrollWidth > innerWidth")]).toEqual([
-    what,
-    false,
-  ])
-}
-
 const screens: [string, Screen][] = [
   ["light", laptop],
   ["dark", { ...laptop, isDark: true }],
@@ -130,9 +94,13 @@ describe("every view", () => {
       async () => {
         const colours =
           'for i in 0 1 2 3 4 5 6 7; do echo -e "\\e[3${i}mcolour\\e[9${i}m bright\\e[0m"; done'
-        const ended = await start({ command: colours, shell: true, labels: { kind: "sample" } })
-        const live = await start({ command: "sh -c 'echo hi; sleep 1000'", stdin: "pipe" })
-        await using page = await browser.open(url, screen)
+        const ended = await shared().start({
+          command: colours,
+          shell: true,
+          labels: { kind: "sample" },
+        })
+        const live = await shared().start({ command: "sh -c 'echo hi; sleep 1000'", stdin: "pipe" })
+        await using page = await shared().open("", screen)
         await page.whenText("Ended")
         await expectAccessible(page, "now")
         const places = {
@@ -155,40 +123,4 @@ describe("every view", () => {
       timeoutMs,
     )
   }
-
-  testUnless(
-    noBrowser,
-    "is used with the keyboard alone",
-    async () => {
-      await using page = await browser.open(url)
-      await page.whenText("Ended")
-      const focused = "document.activeElement?.closest('a, button')?.textContent ?? ''"
-      const tabTo = async (text: string) => {
-        for (let tries = 0; tries < 40; tries += 1) {
-          if (String(await page.evaluate(focused)).includes(text)) return
-          await page.press("Tab")
-        }
-        throw new Error(`Tab does not reach ${text}`)
-      }
-      await tabTo("Start…")
-      await page.press("Enter")
-      await page.whenText("Command line")
-      await page.when("it is in the field", "document.querySelector('#command') !== null")
-      for (let tries = 0; tries < 20; tries += 1) {
-        if (await page.evaluate("document.activeElement?.id === 'command'")) break
-        await page.press("Tab")
-      }
-      for (const key of "sleep 99") await page.press(key)
-      for (let tries = 0; tries < 20; tries += 1) {
-        if (await page.evaluate("document.activeElement?.textContent === 'Start'")) break
-        await page.press("Tab")
-      }
-      await page.press("Enter")
-      await page.whenText("It has not written anything yet.")
-      await tabTo("Cancel")
-      await page.press("Enter")
-      await page.whenText("none is left")
-    },
-    timeoutMs,
-  )
 })

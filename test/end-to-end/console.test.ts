@@ -1,30 +1,15 @@
-import { afterAll, beforeAll, describe, expect } from "bun:test"
+import { describe, expect } from "bun:test"
 import { z } from "zod"
 import { noBrowser } from "../support/browser.ts"
-import { Chromium, type ConsolePage, laptop } from "../support/console-page.ts"
+import type { ConsolePage } from "../support/console-page.ts"
 import { isRunning, Service } from "../support/service.ts"
+import { sharedConsole } from "../support/shared-console.ts"
 import { testUnless } from "../support/test-unless.ts"
 import { until } from "../support/until.ts"
 
 const timeoutMs = 60_000
-const View = z.object({ execution_id: z.string() })
 const Dropped = z.object({ dropped: z.object({ lines: z.int() }) })
-let service: Service
-let browser: Chromium
-let url: string
-
-beforeAll(async () => {
-  if (noBrowser !== null) return
-  service = await Service.start()
-  browser = await Chromium.start()
-  url = await service.url("/")
-})
-
-afterAll(async () => {
-  if (noBrowser !== null) return
-  await browser[Symbol.asyncDispose]()
-  await service[Symbol.asyncDispose]()
-})
+const shared = sharedConsole()
 
 /** Starts a command in the page, as a person would, and waits for its view. */
 async function startCommand(
@@ -62,7 +47,7 @@ describe("the console of a fresh service", () => {
     noBrowser,
     "teaches, starts a command, follows it, and steers it",
     async () => {
-      await using page = await browser.open(url)
+      await using page = await shared().open()
       await page.whenText("Nothing has run here yet")
 
       const loop = "for i in $(seq 100000); do echo line $i; sleep 0.02; done"
@@ -92,7 +77,7 @@ describe("the console of a fresh service", () => {
       await expectNoComplaint(page)
       const hosts = page.requested.filter((address) => !address.startsWith("data:"))
       expect(new Set(hosts.map((address) => new URL(address).host))).toEqual(
-        new Set([new URL(url).host]),
+        new Set([new URL(shared().url).host]),
       )
     },
     timeoutMs,
@@ -102,7 +87,7 @@ describe("the console of a fresh service", () => {
     noBrowser,
     "sends what is typed, and its end",
     async () => {
-      await using page = await browser.open(url)
+      await using page = await shared().open()
       await startCommand(page, "sed -u s/^/got:/", "stdin")
 
       await page.fill("#stdin", "words of mine")
@@ -120,7 +105,7 @@ describe("the console of a fresh service", () => {
     noBrowser,
     "finds words and lines in what was written, and links to them",
     async () => {
-      await using page = await browser.open(url)
+      await using page = await shared().open()
       const id = await startCommand(page, "seq 200000")
       await page.when("all of it is there", stateIs("done"))
 
@@ -129,7 +114,7 @@ describe("the console of a fresh service", () => {
       await page.whenText("1 of 1")
       const marked = "document.querySelector('.row.marked')?.textContent"
       await page.when("the line is marked", `${marked}?.startsWith('123456123456')`)
-      await using linked = await browser.open(`${url}#/executions/${id}/line/99999`)
+      await using linked = await shared().open(`#/executions/${id}/line/99999`)
       await linked.when("the linked line is marked", `${marked} === '9999999999'`)
 
       await expectNoComplaint(page)
@@ -141,19 +126,13 @@ describe("the console of a fresh service", () => {
     noBrowser,
     "says what was dropped, exactly",
     async () => {
-      await using page = await browser.open(url)
-      const started = await fetch(new URL("/executions", url), {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ command: "seq 100000", budget: { bytes: 500_000 } }),
-      })
-      const { execution_id: id } = View.parse(await started.json())
-      await page.goTo(`${url}#/executions/${id}`)
+      const id = await shared().start({ command: "seq 100000", budget: { bytes: 500_000 } })
+      await using page = await shared().open(`#/executions/${id}`)
       await page.when("it is over", stateIs("done"))
       const text = await page.whenText("are not kept")
 
       const { dropped } = Dropped.parse(
-        await (await fetch(new URL(`/executions/${id}`, url))).json(),
+        await (await fetch(new URL(`/executions/${id}`, shared().url))).json(),
       )
       expect(text).toContain(`${dropped.lines.toLocaleString("en-US")} lines`)
       await page.press("Home")
@@ -166,13 +145,9 @@ describe("the console of a fresh service", () => {
     noBrowser,
     "filters what it lists by words, states and labels",
     async () => {
-      await using page = await browser.open(url)
+      await using page = await shared().open()
       for (const kind of ["red", "blue"]) {
-        await fetch(new URL("/executions", url), {
-          method: "POST",
-          headers: { "Content-Type": "application/json" },
-          body: JSON.stringify({ command: `echo ${kind} paint`, labels: { kind } }),
-        })
+        await shared().start({ command: `echo ${kind} paint`, labels: { kind } })
       }
       await page.whenText("blue paint")
       await page.fill("input[type=search]", "kind:red paint")
@@ -194,8 +169,7 @@ describe("a gateway that is killed", () => {
     "is waited for: no line is missing, and none is there twice",
     async () => {
       await using own = await Service.start()
-      url = await own.url("/")
-      await using page = await browser.open(url)
+      await using page = await shared().browser.open(await own.url("/"))
       await startCommand(page, "sh -c 'for i in $(seq 1000); do echo n $i; sleep 0.005; done'")
       await page.whenText("n 20")
       await page.note(`[
@@ -235,7 +209,6 @@ describe("a gateway that is killed", () => {
       expect(seen).toEqual(
         new Set(Array.from({ length: 1000 }, (_, index) => `${index + 1}n ${index + 1}`)),
       )
-      url = await service.url("/")
     },
     timeoutMs,
   )
@@ -246,7 +219,7 @@ describe("the page as it is sent", () => {
     noBrowser,
     "is 80 kB of script and style at most, compressed, and cached by its names",
     async () => {
-      await using page = await browser.open(url, laptop)
+      await using page = await shared().open()
       await page.whenText("Now")
       const loaded = page.requested.filter((address) => address.includes("/console/"))
       const sizes = await Promise.all(

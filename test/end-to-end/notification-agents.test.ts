@@ -95,7 +95,7 @@ describe("a question of a session", () => {
     expect(told?.body).toMatchObject({
       name: "asks",
       agent: "claude",
-      link: `${await stage.service.url("/agents")}/${id}#${question}`,
+      link: `${await stage.service.url("/")}#/inbox/${id}-${question}`,
       question: { id: question, kind: "permission", tool: "Bash", open: true },
       command: expect.stringMatching(/^cc-executor agent answer \w{8} \w+ allow$/),
     })

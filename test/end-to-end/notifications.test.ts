@@ -39,7 +39,7 @@ describe("a webhook that is told of everything", () => {
       v: 1,
       name: "nightly",
       principal: "local",
-      link: `${await service.url("/executions")}/${good.id}`,
+      link: `${await service.url("/")}#/executions/${good.id}`,
       ending: { outcome: "exited", exit_code: 0, signal: null, cause: null },
     })
     expect(got[1]?.body.text).toContain("exit code 3")
@@ -135,6 +135,17 @@ describe("what a target is told", () => {
     const [received] = await receiver.whenGot(1)
     expect(received?.body.link).toMatch(/^https:\/\/build\.example\.net\/run\/executions\/\w{26}$/)
   })
+
+  test("links to resources where there is no console", async () => {
+    using receiver = new NotificationReceiver()
+    using targets = new TargetsFile({ hook: TargetsFile.hook(receiver.url) })
+    const env = { CC_EXECUTOR_NO_CONSOLE: "true" }
+    await using service = await Service.start({ flags: targets.flags, env })
+    await cliOf(service, "run", "--", "true")
+
+    const [received] = await receiver.whenGot(1)
+    expect(received?.body.link).toStartWith(`${await service.url("/executions")}/`)
+  })
 })
 
 describe("a trial that does not hold", () => {
@@ -158,7 +169,7 @@ describe("a trial that does not hold", () => {
       trial_id: ended.trial,
       name: "T02_bad",
       verdict: "FAILED",
-      link: `${await service.url("/trials")}/${ended.trial}`,
+      link: `${await service.url("/")}#/work`,
     })
   })
 })

@@ -4,17 +4,11 @@ import { noBrowser } from "../support/browser.ts"
 import { Chromium, type ConsolePage } from "../support/console-page.ts"
 import { byScale } from "../support/scale.ts"
 import { Service } from "../support/service.ts"
+import { startExecution } from "../support/shared-console.ts"
 import { testUnless } from "../support/test-unless.ts"
 
 const timeoutMs = 300_000
 const mebibyte = 1024 * 1024
-
-async function start(url: string, command: string, more: object = {}): Promise<string> {
-  const headers = { "Content-Type": "application/json" }
-  const body = JSON.stringify({ command, ...more })
-  const answer = await fetch(new URL("/executions", url), { method: "POST", headers, body })
-  return JSON.parse(await answer.text()).execution_id
-}
 
 /** Milliseconds until something in the page is so, since it was caused. */
 async function until(
@@ -55,7 +49,7 @@ describe("`yes` at full speed in an execution that is looked at", () => {
       await using service = await Service.start()
       await using browser = await Chromium.start()
       const url = await service.url("/")
-      const id = await start(url, "yes")
+      const id = await startExecution(url, { command: "yes" })
       await using page = await browser.open(`${url}#/executions/${id}`)
       await page.when("it flows", "document.querySelectorAll('.row').length > 10")
       await page.evaluate(`
@@ -114,7 +108,10 @@ describe("a long transcript", () => {
       const url = await service.url("/")
       const text = "x".repeat(92)
       const script = `{ for (i = 1; i <= ${lines}; i++) printf "%010d ${text}\\n", i }`
-      const id = await start(url, `awk 'BEGIN ${script}'`, { budget: { bytes: 2 ** 31 } })
+      const id = await startExecution(url, {
+        command: `awk 'BEGIN ${script}'`,
+        budget: { bytes: 2 ** 31 },
+      })
       await fetch(new URL(`/executions/${id}/output?follow=true`, url)).then((answer) =>
         answer.body?.cancel(),
       )

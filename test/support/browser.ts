@@ -21,12 +21,10 @@ const flags = [
 /** Opens a page in a real browser, until disposed; `names` are led to this machine. */
 export function openPage(url: string, names: readonly string[] = []): AsyncDisposable {
   const profile = temporaryFolder()
-  const browser = Bun.spawn(
-    [...browserCommand(profile.path, names), "--remote-debugging-port=0", url],
-    {
-      stdio: ["ignore", "ignore", "ignore"],
-    },
-  )
+  const browser = Bun.spawn({
+    ...browserCommand(profile.path, names, ["--remote-debugging-port=0", url]),
+    stdio: ["ignore", "ignore", "ignore"],
+  })
   return {
     async [Symbol.asyncDispose]() {
       browser.kill("SIGTERM")
@@ -39,22 +37,26 @@ export function openPage(url: string, names: readonly string[] = []): AsyncDispo
 /** What a browser shows of a page, as text with its tags. */
 export async function pageText(url: string, names: readonly string[] = []): Promise<string> {
   using profile = temporaryFolder()
-  const browser = Bun.spawn([...browserCommand(profile.path, names), "--dump-dom", url], {
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "ignore",
+  const browser = Bun.spawn({
+    ...browserCommand(profile.path, names, ["--dump-dom", url]),
+    stdio: ["ignore", "pipe", "ignore"],
   })
   const text = await browser.stdout.text()
   await browser.exited
   return text
 }
 
-export function browserCommand(profile: string, names: readonly string[]): string[] {
+/** A browser that writes nowhere but into its profile: what it leaves behind goes with that. */
+export function browserCommand(
+  profile: string,
+  names: readonly string[],
+  args: readonly string[],
+): { cmd: string[]; env: NodeJS.ProcessEnv } {
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(",")
-  return [
-    program ?? "chromium",
-    ...flags,
-    `--user-data-dir=${profile}`,
-    ...(rules === "" ? [] : [`--host-resolver-rules=${rules}`]),
-  ]
+  const resolving = rules === "" ? [] : [`--host-resolver-rules=${rules}`]
+  const own = [...flags, `--user-data-dir=${profile}`, ...resolving]
+  return {
+    cmd: [program ?? "chromium", ...own, ...args],
+    env: { ...process.env, TMPDIR: profile },
+  }
 }

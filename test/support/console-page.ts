@@ -1,5 +1,12 @@
 import { browserCommand } from "./browser.ts"
 import { Devtools, type Told } from "./devtools.ts"
+import {
+  focusedControl,
+  heldKeys,
+  keyCodes,
+  noteViolations,
+  placeOfControl,
+} from "./page-scripts.ts"
 import { collectLines } from "./service.ts"
 import { temporaryFolder } from "./temporary-folder.ts"
 import { until } from "./until.ts"
@@ -28,11 +35,10 @@ export class Chromium implements AsyncDisposable {
 
   static async start(names: readonly string[] = []): Promise<Chromium> {
     const profile = temporaryFolder()
-    const command = [...browserCommand(profile.path, names), "--remote-debugging-port=0"]
-    const browser = Bun.spawn([...command, "about:blank"], {
-      stdin: "ignore",
-      stdout: "ignore",
-      stderr: "pipe",
+    const args = ["--remote-debugging-port=0", "about:blank"]
+    const browser = Bun.spawn({
+      ...browserCommand(profile.path, names, args),
+      stdio: ["ignore", "ignore", "pipe"],
     })
     const address = Promise.withResolvers<string>()
     void collectLines(browser.stderr, (line) => {
@@ -111,6 +117,10 @@ export class ConsolePage implements AsyncDisposable {
       this.complaints.push(`${params.entry.text} ${params.entry.url ?? ""}`)
     }
     if (method === "Network.requestWillBeSent") this.requested.push(params.request.url)
+    if (method === "Fetch.requestPaused") {
+      const lost = { requestId: params.requestId, errorReason: "ConnectionReset" }
+      void this.#ask("Fetch.failRequest", lost)
+    }
     if (method === "Network.webSocketCreated") this.requested.push(params.url)
   }
 
@@ -124,6 +134,15 @@ export class ConsolePage implements AsyncDisposable {
     const isThere = `location.href === ${JSON.stringify(url)} && document.readyState === "complete"`
     await this.when(`${url} is loaded`, isThere)
     return undefined
+  }
+
+  /** From now on, the connection breaks between the answer of the service and the page. */
+  async loseAnswers(urlPattern: string): Promise<void> {
+    await this.#ask("Fetch.enable", { patterns: [{ urlPattern, requestStage: "Response" }] })
+  }
+
+  async loseNoAnswers(): Promise<void> {
+    await this.#ask("Fetch.disable")
   }
 
   /** The value of an expression in the page; a promise is awaited. */
@@ -217,12 +236,31 @@ export class ConsolePage implements AsyncDisposable {
     else await this.#ask("Input.insertText", { text })
   }
 
-  async press(key: string): Promise<void> {
+  async press(key: string, held: keyof typeof heldKeys = "none"): Promise<void> {
     const text = key === "Enter" ? "\r" : key.length === 1 ? key : undefined
-    const code = keyCodes[key] ?? key.toUpperCase().charCodeAt(0)
-    const pressed = { key, code: key, windowsVirtualKeyCode: code, ...(text ? { text } : {}) }
+    const code = keyCodes[key] ?? (/[\w ]/.test(key) ? key.toUpperCase().charCodeAt(0) : 0)
+    const modifiers = heldKeys[held]
+    const typed = text === undefined || modifiers !== 0 ? {} : { text }
+    const pressed = { key, code: key, windowsVirtualKeyCode: code, modifiers, ...typed }
     await this.#ask("Input.dispatchKeyEvent", { type: "keyDown", ...pressed })
     await this.#ask("Input.dispatchKeyEvent", { type: "keyUp", ...pressed })
+  }
+
+  /** Goes on with Tab to what is called so, as somebody without a mouse; each stop must be seen. */
+  async tabTo(name: string): Promise<void> {
+    const passed: string[] = []
+    for (let stops = 0; stops < 60; stops += 1) {
+      const { called, isSeen } = await this.evaluate(`(${focusedControl})()`)
+      if (called !== "" && !isSeen) throw new Error(`it is not seen that ${called} has the focus`)
+      if (called === name) return
+      passed.push(called)
+      await this.press("Tab")
+    }
+    throw new Error(`Tab does not reach ${name}, only ${[...new Set(passed)].join(", ")}`)
+  }
+
+  async type(text: string): Promise<void> {
+    for (const key of text) await this.press(key)
   }
 
   async screenshot(path: string): Promise<void> {
@@ -245,32 +283,3 @@ export class ConsolePage implements AsyncDisposable {
     return this.evaluate("window.violations")
   }
 }
-
-const keyCodes: Record<string, number> = {
-  Enter: 13,
-  Tab: 9,
-  Escape: 27,
-  Delete: 46,
-  End: 35,
-  Home: 36,
-  PageUp: 33,
-  PageDown: 34,
-}
-
-const noteViolations = `
-  window.violations = []
-  addEventListener("securitypolicyviolation", (event) =>
-    window.violations.push(event.violatedDirective + " " + event.blockedURI + " " + event.sample))
-`
-
-/** Runs in the page: the middle of a control that is there, shown and enabled. */
-const placeOfControl = `(selector, name) => {
-  const nameOf = (element) =>
-    (element.getAttribute("aria-label") ?? element.textContent ?? "").trim()
-  const found = [...document.querySelectorAll(selector)].find((element) =>
-    !element.disabled && (name === undefined || nameOf(element) === name))
-  if (found === undefined) return false
-  found.scrollIntoView({ block: "nearest" })
-  const { left, top, width, height } = found.getBoundingClientRect()
-  return width === 0 ? false : { x: left + width / 2, y: top + height / 2 }
-}`

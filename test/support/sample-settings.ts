@@ -23,6 +23,7 @@ export const sampleSettings: GatewaySettings = {
     maxConnectionsPerAddress: 64,
     messagesPerSecond: 1000,
     requestTimeoutMs: 30_000,
+    runsIn: "machine",
   },
   maxSessions: 100,
   maxSessionsPerPrincipal: 32,

@@ -12,6 +12,7 @@ import { listExecutions } from "../executions/list-executions.ts"
 import { CommandFailure, UsageFailure } from "../failure.ts"
 import { followedOutput, lastLines, pastOutput } from "../logs/log-chunk.ts"
 import { LogPrinter } from "../logs/log-printer.ts"
+import { printMatches } from "../logs/print-matches.ts"
 import { printScreen } from "../logs/print-screen.ts"
 import { ageText, countOption, timeOption } from "../time.ts"
 
@@ -20,12 +21,16 @@ export const logsCommand = command({
   about: `\
 Prints the command's stdout to stdout and its stderr to stderr, unchanged. Of an agent's session it
 prints the conversation, for people; --raw prints the events that the session consists of. Without
-an id: of the latest execution, and says which that is.`,
+an id: of the latest execution, and says which that is.
+
+--search prints NUMBER:LINE of every line with the text in it, as the console finds them; of a long
+line, the part around it. It exits with 1 if there is none.`,
   options: {
     follow: flag("follow until the execution ends", { short: "f" }),
     tail: option("N", "only the last N lines", { short: "n" }),
     since: option("TIME", "only since then: 10m, or a date and time"),
     stream: option("NAME", "only stdout, or only stderr", { choices: StreamName.options }),
+    search: option("TEXT", "only lines with this text in them, in any case, with their numbers"),
     timestamps: flag("show when each line was written", { short: "t" }),
     screen: flag("of a terminal: what it shows now, or showed at its end"),
     plain: flag("text alone, without control sequences; what was written over is left out"),
@@ -37,6 +42,7 @@ an id: of the latest execution, and says which that is.`,
     "what happened in an agent's session":
       "cc-executor logs --raw 7kq2mfa4 | jq 'select(.event == \"question\")'",
     "what a full-screen program shows": "cc-executor logs --screen 7kq2mfa4",
+    "where it went wrong": "cc-executor logs --search error 7kq2mfa4",
     "only the errors of the last ten minutes":
       "cc-executor logs --since 10m --stream stderr 7kq2mfa4",
   },
@@ -54,12 +60,25 @@ an id: of the latest execution, and says which that is.`,
         : await client.call("status", { execution_id: id })
     const { timestamps = false } = values
     if (values.screen === true) {
-      const others = [since, tail, stream].some((given) => given !== null)
+      const lines = [since, tail, stream, values.search ?? null]
+      const others = lines.some((given) => given !== null)
       if (others || timestamps || values.follow === true || values.raw === true) {
         throw new UsageFailure("--screen: the screen has no lines to choose from; use it alone.")
       }
       await printScreen(context, client, view.execution_id, values.plain === true)
       return 0
+    }
+    if (values.search !== undefined) {
+      const others = [values.follow, values.plain, values.raw]
+      if (others.includes(true)) {
+        throw new UsageFailure(
+          "--search: it finds lines that are written; not with -f, --plain or --raw.",
+        )
+      }
+      if (values.search === "") throw new UsageFailure("--search: what to look for is missing.")
+      const from = fromOf(since, tail)
+      const sought = { text: values.search, from, stream, timestamps }
+      return (await printMatches(context, client, view, sought)) ? 0 : 1
     }
     if (view.agent && values.raw !== true && stream === null) {
       const { printConversation } = await import("../agents/print-conversation.ts")

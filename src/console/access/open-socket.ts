@@ -2,7 +2,8 @@ import { z } from "zod"
 import { CallError } from "../../client/client-error.ts"
 import { delay } from "../../lib/delay.ts"
 import { failure } from "../../protocol/failure.ts"
-import { authorization, refusalIn } from "./secret.ts"
+import { refusalIn } from "./refusal.ts"
+import { authorization, secret } from "./secret.ts"
 
 const Ticket = z.object({ ticket: z.string() })
 const retryMs = 500
@@ -21,6 +22,8 @@ async function takeTicket(): Promise<z.infer<typeof Ticket>> {
     if (answer?.ok === true) return Ticket.parse(await answer.json())
     if (answer?.status === 401 || answer?.status === 403) {
       const reason = answer.status === 401 ? "UNAUTHORIZED" : "FORBIDDEN"
+      // It is good for nothing any more, and must not keep out who would be let in without it.
+      if (answer.status === 401) secret.forget()
       throw new CallError(failure(reason, refusalIn(await answer.json())))
     }
     const seconds = Number(answer?.headers.get("retry-after") ?? 0)

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { firstSentence, refusalIn } from "./refusal.ts"
 
 const key = "cc-executor-session"
 
@@ -18,7 +19,6 @@ export function authorization(): Record<string, string> {
 }
 
 const PageSession = z.object({ secret: z.string() })
-const Refused = z.object({ error: z.object({ message: z.string() }) })
 
 /** Answers why it was not taken, null when it was. The token itself is kept nowhere. */
 export async function signIn(token: string): Promise<string | null> {
@@ -27,7 +27,7 @@ export async function signIn(token: string): Promise<string | null> {
   const answer = await fetch("/sessions", { method: "POST", headers }).catch(() => null)
   if (answer === null) return "The service does not answer. Try again in a moment."
   const told: unknown = await answer.json()
-  if (!answer.ok) return refusalIn(told)
+  if (!answer.ok) return firstSentence(refusalIn(told))
   secret.keep(PageSession.parse(told).secret)
   return null
 }
@@ -36,9 +36,4 @@ export async function signIn(token: string): Promise<string | null> {
 export async function signOut(): Promise<void> {
   await fetch("/sessions", { method: "DELETE", headers: authorization() }).catch(() => null)
   secret.forget()
-}
-
-export function refusalIn(told: unknown): string {
-  const refused = Refused.safeParse(told)
-  return refused.success ? refused.data.error.message : "The service refused without a reason."
 }

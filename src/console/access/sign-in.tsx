@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks"
 import { useTask } from "../live/use-task.ts"
+import { firstSentence, runsIn } from "./refusal.ts"
 import { signIn } from "./secret.ts"
 
 /** The first screen of whoever is not known by their connection. */
@@ -19,7 +20,7 @@ export function SignIn({ why, signedIn }: { why: string; signedIn: () => void })
   return (
     <main class="sign-in">
       <h1>cc-executor</h1>
-      <p>{why}</p>
+      <p>{firstSentence(why)}</p>
       <form onSubmit={submit}>
         <label for="token">Token</label>
         <input
@@ -40,10 +41,23 @@ export function SignIn({ why, signedIn }: { why: string; signedIn: () => void })
       </form>
       <section id="token-how">
         <h2>Where to get one</h2>
-        <p>On the machine that runs the service, as its user:</p>
-        <pre tabIndex={0}>cc-executor token create --name laptop</pre>
-        <p>A service in a container has made one. It is shown by:</p>
-        <pre tabIndex={0}>docker exec CONTAINER cc-executor token show</pre>
+        {runsIn.value !== "container" && (
+          <>
+            <p>On the machine that runs the service, as its user:</p>
+            <pre tabIndex={0}>cc-executor token create --name laptop</pre>
+          </>
+        )}
+        {runsIn.value !== "machine" && (
+          <>
+            <p>
+              {runsIn.value === "container"
+                ? "The service runs in a container: "
+                : "In a container: "}
+              on the machine with the container, with its name for <code>CONTAINER</code>:
+            </p>
+            <pre tabIndex={0}>docker exec CONTAINER cc-executor token create --name laptop</pre>
+          </>
+        )}
         <p>
           The token itself is not kept. This window gets a secret of its own that ends within twelve
           hours, when the window is closed or when you sign out.

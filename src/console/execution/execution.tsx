@@ -81,7 +81,7 @@ function Head({ view }: { view: ExecutionView }) {
         <span>
           {bytesText(written)}, {countText(lines.stdout + lines.stderr)} lines
         </span>
-        {started_at !== null && <span>since {momentText(started_at)}</span>}
+        {started_at !== null && <span>started {momentText(started_at)}</span>}
         {Object.entries(labels)
           .filter(([label]) => label !== "name")
           .map(([label, value]) => (

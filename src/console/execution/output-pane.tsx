@@ -93,7 +93,7 @@ export function OutputPane(props: PaneProps) {
         class="rows"
         role="log"
         aria-live="off"
-        aria-label="Output"
+        aria-label="Output, line by line"
         tabIndex={0}
         onScroll={scrolled}
       >

@@ -2,6 +2,7 @@ import { onOneLine } from "../../lib/harmless-text.ts"
 import { useConsole } from "../live/use-console.ts"
 import { clockText } from "../parts/format.ts"
 import { NotifySwitch } from "../parts/notify-switch.tsx"
+import { answerWord } from "../parts/state-words.ts"
 import { addressOf } from "../place.ts"
 import { QuestionCard } from "./question-card.tsx"
 
@@ -18,6 +19,21 @@ export function Inbox({ question }: { question: string | null }) {
         <h1>Inbox</h1>
         <NotifySwitch />
       </div>
+      {question !== null && first.length === 0 && (
+        <p role="status">
+          The question that led here was answered meanwhile, or is not asked any more.{" "}
+          <a
+            href={addressOf({
+              kind: "execution",
+              id: sessionOf(question),
+              line: null,
+              part: "session",
+            })}
+          >
+            See the session
+          </a>
+        </p>
+      )}
       {open.length === 0 && (
         <p class="quiet">
           Nobody waits for an answer. When an agent wants to do something that nobody has allowed
@@ -37,7 +53,7 @@ export function Inbox({ question }: { question: string | null }) {
               </a>{" "}
               <span class="quiet">{view === undefined ? "" : onOneLine(view.cwd)}</span>
             </h2>
-            <QuestionCard question={one} />
+            <QuestionCard question={one} heading="h3" />
           </article>
         )
       })}
@@ -60,8 +76,8 @@ export function Inbox({ question }: { question: string | null }) {
           <ul class="plain">
             {questions.answered.value.map(({ key, what, by, behavior, at }) => (
               <li key={key}>
-                <span class="quiet">{clockText(at)}</span> {onOneLine(what)}: {behavior} by{" "}
-                {onOneLine(by)}
+                <span class="quiet">{clockText(at)}</span>{" "}
+                {onOneLine(`${what}: ${answerWord(behavior)} by ${by}`)}
               </li>
             ))}
           </ul>
@@ -69,6 +85,11 @@ export function Inbox({ question }: { question: string | null }) {
       )}
     </>
   )
+}
+
+/** From a key as `keyOf` makes it. */
+function sessionOf(key: string): string {
+  return key.split("-")[0] ?? key
 }
 
 function keyOf({ execution_id, question_id }: { execution_id: string; question_id: string }) {

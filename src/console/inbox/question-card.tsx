@@ -9,12 +9,16 @@ import type { ParamsOf } from "../../protocol/methods.ts"
 import { useConsole } from "../live/use-console.ts"
 import { type Task, useTask } from "../live/use-task.ts"
 import { durationText } from "../parts/format.ts"
+import { answerWord } from "../parts/state-words.ts"
 import { ToolInput } from "./question-body.tsx"
 
 type Answer = Omit<ParamsOf<"agent.answer">, "execution_id" | "question_id">
 
+/** Headings have an order: how deep this one is depends on what it stands in. */
+type QuestionProps = { question: OpenQuestion; heading: "h2" | "h3" }
+
 /** A question with exactly what it is about, and every way to answer it. */
-export function QuestionCard({ question }: { question: OpenQuestion }) {
+export function QuestionCard({ question, heading }: QuestionProps) {
   const { client, questions, canControl, nowMs } = useConsole()
   const task = useTask()
   const { execution_id, question_id, tool, title, description, input, subagent } = question
@@ -30,13 +34,14 @@ export function QuestionCard({ question }: { question: OpenQuestion }) {
     })
   const choices = readChoices(input)
   const who = subagent === null ? "It" : `Its subagent ${onOneLine(subagent)}`
+  const Heading = heading
   const age = durationText(nowMs.value - Date.parse(question.asked_at))
   return (
     <section class="question" aria-label={`Question ${question_id}`}>
-      <h3>
+      <Heading>
         {choices === null ? `${who} wants to use ${onOneLine(tool ?? "a tool")}` : `${who} asks`}
         <span class="quiet"> {age} ago</span>
-      </h3>
+      </Heading>
       {typeof title === "string" && title !== tool && <p>{onOneLine(title)}</p>}
       {typeof description === "string" && <p class="quiet">{onOneLine(description)}</p>}
       {choices === null ? (
@@ -223,5 +228,5 @@ function editedInput(
 function alreadyAnswered(error: unknown): Error | null {
   if (!(error instanceof CallError) || error.failure.reason !== "ALREADY_ANSWERED") return null
   const { by, behavior } = error.failure.details ?? {}
-  return new Error(`Already answered by ${String(by)}: ${String(behavior)}.`)
+  return new Error(`Already ${answerWord(String(behavior))} by ${onOneLine(String(by))}.`)
 }

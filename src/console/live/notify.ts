@@ -1,7 +1,8 @@
 import { effect } from "@preact/signals"
 import { onOneLine } from "../../lib/harmless-text.ts"
+import { showNote } from "../parts/browser-note.ts"
 import { stateOf } from "../parts/state-words.ts"
-import { addressOf, type Place } from "../place.ts"
+import type { Place } from "../place.ts"
 import type { Executions } from "./executions.ts"
 import type { Questions } from "./questions.ts"
 
@@ -13,11 +14,12 @@ export function notifyOf(executions: Executions, questions: Questions): () => vo
   return effect(() => {
     const isLoaded = questions.isLoaded.value && executions.isLoaded.value
     for (const { execution_id, question_id, tool } of questions.inbox.value.questions) {
+      const name = executions.all.peek().get(execution_id)?.labels["name"] ?? "An agent"
       const question = `${execution_id}-${question_id}`
       if (asked.has(question)) continue
       asked.add(question)
       const text = `It wants to use ${onOneLine(tool ?? "a tool")}.`
-      if (!isFirst) tell("A question waits", text, { kind: "inbox", question })
+      if (!isFirst) tell(`${onOneLine(name)} has a question`, text, { kind: "inbox", question })
     }
     for (const view of executions.all.value.values()) {
       const { execution_id: id } = view
@@ -33,13 +35,6 @@ export function notifyOf(executions: Executions, questions: Questions): () => vo
 }
 
 function tell(title: string, body: string, place: Exclude<Place, { kind: "unknown" }>): void {
-  const isWanted =
-    "Notification" in window && Notification.permission === "granted" && document.hidden
-  if (!isWanted) return
-  const note = new Notification(title, { body, tag: addressOf(place) })
-  note.addEventListener("click", () => {
-    window.focus()
-    location.hash = addressOf(place)
-    note.close()
-  })
+  const isPermitted = "Notification" in window && Notification.permission === "granted"
+  if (isPermitted && document.hidden) showNote({ title, body, place })
 }

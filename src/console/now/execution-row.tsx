@@ -2,7 +2,7 @@ import { onOneLine } from "../../lib/harmless-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { useConsole } from "../live/use-console.ts"
 import { bytesText, costText, durationText, rateText } from "../parts/format.ts"
-import { stateOf } from "../parts/state-words.ts"
+import { activityWords, stateOf } from "../parts/state-words.ts"
 import { addressOf } from "../place.ts"
 
 /** One execution on one line: what it is, how it is, how long, how much. */
@@ -25,13 +25,17 @@ export function ExecutionRow({ view }: { view: ExecutionView }) {
       <a href={address}>
         <span class={`state ${tone}`}>{word}</span>
         <span class="what">
-          {view.labels["name"] !== undefined && <b>{onOneLine(view.labels["name"])} </b>}
+          {view.labels["name"] !== undefined && <b>{onOneLine(view.labels["name"])}</b>}
           <code>{onOneLine(commandOf(view))}</code>
-          {labels.map(([name, value]) => (
-            <span key={name} class="label">
-              {onOneLine(`${name}:${value}`)}
+          {labels.length > 0 && (
+            <span class="labels">
+              {labels.map(([name, value]) => (
+                <span key={name} class="label">
+                  {onOneLine(`${name}:${value}`)}
+                </span>
+              ))}
             </span>
-          ))}
+          )}
         </span>
         <span class="activity">{!agent ? "" : activityText(agent)}</span>
         <span class="figures">
@@ -56,6 +60,5 @@ export function commandOf({ command, argv, agent }: ExecutionView): string {
 
 function activityText({ activity, end }: NonNullable<ExecutionView["agent"]>): string {
   if (end !== null) return onOneLine(end.cause)
-  const tool = activity.tool === undefined ? "" : ` ${activity.tool}`
-  return onOneLine(`${activity.state}${tool}, ${activity.awaited}`)
+  return activityWords(activity)
 }

@@ -3,20 +3,20 @@ import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.t
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { useConsole } from "../live/use-console.ts"
 import { countText } from "../parts/format.ts"
+import { Counts } from "./counts.tsx"
 import { ExecutionRow } from "./execution-row.tsx"
 import { readFilter } from "./filter.ts"
 import { FirstSteps } from "./first-steps.tsx"
 
 /** What runs, and what ended last. */
 export function Now() {
-  const { executions, questions, canExecute } = useConsole()
+  const { executions, canExecute } = useConsole()
   const words = useSignal("")
   const filter = useComputed(() => readFilter(words.value))
   const live = useComputed(() => executions.live.value.filter(filter.value))
   const ended = useComputed(() => executions.ended.value.filter(filter.value))
   if (!executions.isLoaded.value) return <p class="quiet">Loading…</p>
   if (executions.all.value.size === 0) return <FirstSteps />
-  const waiting = questions.inbox.value.questions.length
   return (
     <>
       <div class="bar">
@@ -34,14 +34,7 @@ export function Now() {
           </a>
         )}
       </div>
-      {waiting > 0 && (
-        <p>
-          <a href="#/inbox">
-            {waiting === 1 ? "A question waits" : `${countText(waiting)} questions wait`} for an
-            answer
-          </a>
-        </p>
-      )}
+      <Counts />
       <List title="Running" views={live.value} none="Nothing runs at the moment." />
       <List title="Ended" views={ended.value} none="Nothing has ended yet." />
       {executions.hasOlder.value && (

@@ -5,6 +5,8 @@ export type PlotLine = { label: string; values: readonly (number | null)[]; isRi
 type PlotProps = { times: readonly number[]; lines: readonly PlotLine[]; height?: number }
 
 const dashes = [[], [4, 3], [1, 3]]
+/** The same in the legend. */
+const borders = ["solid", "dashed", "dotted"]
 
 /** Lines over time. Greys and dashes tell them apart: colour is for states. */
 export function Plot({ times, lines, height = 160 }: PlotProps) {
@@ -21,6 +23,8 @@ export function Plot({ times, lines, height = 160 }: PlotProps) {
       {
         width: current.clientWidth,
         height,
+        // The first series is that of the times.
+        legend: { markers: { width: 2, dash: (_, series) => borders[series - 1] ?? "solid" } },
         cursor: { drag: { x: false, y: false } },
         scales: { right: {} },
         axes: [axis, { ...axis, size: 60 }],

@@ -1,3 +1,4 @@
+import { onOneLine } from "../../lib/harmless-text.ts"
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 
 /** Colour means state, and nothing else does. */
@@ -36,4 +37,18 @@ function endOf(ending: NonNullable<ExecutionView["ending"]>): StateWords {
     case "lost":
       return { word: "lost", tone: "bad" }
   }
+}
+
+type Activity = Pick<NonNullable<ExecutionView["agent"]>["activity"], "state" | "tool" | "awaited">
+
+/** What an agent does, and what has to come next. */
+export function activityWords({ state, tool, awaited }: Activity): string {
+  const what = tool === undefined ? state : `${state}: ${tool}`
+  return onOneLine(`${what}, waits for ${awaited}`)
+}
+
+/** What somebody has done with a question. */
+export function answerWord(behavior: string): string {
+  if (behavior === "allow") return "allowed"
+  return behavior === "deny" ? "denied" : onOneLine(behavior)
 }

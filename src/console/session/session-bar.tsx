@@ -3,6 +3,7 @@ import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { useConsole } from "../live/use-console.ts"
 import { costText, countText, durationText } from "../parts/format.ts"
 import { lazily } from "../parts/lazily.tsx"
+import { activityWords } from "../parts/state-words.ts"
 import type { UsagePoint } from "./conversation.ts"
 
 const Plot = lazily(async () => (await import("../parts/plot.tsx")).Plot)
@@ -18,11 +19,7 @@ export function SessionBar({ view: { agent }, usage }: BarProps) {
   return (
     <div class="session-bar">
       <p class="facts">
-        <span>
-          {activity.state}
-          {activity.tool === undefined ? "" : ` ${onOneLine(activity.tool)}`}, waits for{" "}
-          {onOneLine(activity.awaited)}
-        </span>
+        <span>{activityWords(activity)}</span>
         {model !== null && <span>{onOneLine(model)}</span>}
         <span>{costText(cost_usd)}</span>
         {last !== undefined && <span>{countText(last.tokens)} tokens</span>}

@@ -9,6 +9,7 @@ import { ToolInput } from "../inbox/question-body.tsx"
 import { QuestionCard } from "../inbox/question-card.tsx"
 import { useConsole } from "../live/use-console.ts"
 import { clockText } from "../parts/format.ts"
+import { answerWord } from "../parts/state-words.ts"
 import { Conversation, type Entry, type ToolCall } from "./conversation.ts"
 import { Markdown } from "./markdown.tsx"
 import { SessionBar } from "./session-bar.tsx"
@@ -56,7 +57,7 @@ export function Session({ view }: { view: ExecutionView }) {
       {failure.value !== null && <p role="alert">{failure.value}</p>}
       <Entries entries={conversation.entries} version={version.value} />
       {open.map((question) => (
-        <QuestionCard key={question.question_id} question={question} />
+        <QuestionCard key={question.question_id} question={question} heading="h2" />
       ))}
       {view.state !== "ended" && canExecute.value && <TurnForm id={id} view={view} />}
       <div ref={end} />
@@ -111,7 +112,7 @@ function OneEntry({ entry, version }: { entry: Entry } & Growing) {
       const what = entry.tool === null ? entry.question : onOneLine(entry.tool)
       return (
         <p class="quiet">
-          {what}: {entry.behavior} by {onOneLine(entry.by)}
+          {what}: {answerWord(entry.behavior)} by {onOneLine(entry.by)}
         </p>
       )
     }

@@ -4,6 +4,7 @@ import { request } from "../access/api.ts"
 import { useConsole } from "../live/use-console.ts"
 import { useTask } from "../live/use-task.ts"
 import { addressOf } from "../place.ts"
+import { useFormKey } from "./use-form-key.ts"
 
 const Started = z.object({ execution_id: z.string() })
 
@@ -38,6 +39,7 @@ export function Start() {
 
 function CommandForm() {
   const task = useTask()
+  const key = useFormKey()
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const given = fieldsOf(event)
@@ -49,7 +51,7 @@ function CommandForm() {
         ...(name === "" ? {} : { labels: { name } }),
         ...(given("terminal") === "" ? {} : { terminal: { cols: 100, rows: 30 } }),
         ...(given("stdin") === "" ? {} : { stdin: "pipe" }),
-        idempotency_key: crypto.randomUUID(),
+        idempotency_key: key.current(),
       }
       const { execution_id: id } = Started.parse(await request("POST", "/executions", body))
       const part = given("terminal") === "" ? "output" : "terminal"
@@ -57,7 +59,7 @@ function CommandForm() {
     })
   }
   return (
-    <form class="fields" onSubmit={submit}>
+    <form class="fields" onSubmit={submit} onInput={key.changed}>
       <label for="command">Command line</label>
       <textarea id="command" name="command" rows={3} required spellcheck={false} class="code" />
       <p class="quiet">
@@ -78,6 +80,7 @@ function CommandForm() {
 function AgentForm() {
   const { client } = useConsole()
   const task = useTask()
+  const key = useFormKey()
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const given = fieldsOf(event)
@@ -95,14 +98,14 @@ function AgentForm() {
         ...(name === "" ? {} : { labels: { name } }),
         ...(model === "" ? {} : { model }),
         ...(worktree === "" ? {} : { worktree }),
-        idempotency_key: crypto.randomUUID(),
+        idempotency_key: key.current(),
       })
       const id = started.execution_id
       location.hash = addressOf({ kind: "execution", id, line: null, part: "session" })
     })
   }
   return (
-    <form class="fields" onSubmit={submit}>
+    <form class="fields" onSubmit={submit} onInput={key.changed}>
       <label for="prompt">What it is to do</label>
       <textarea id="prompt" name="prompt" rows={6} required />
       <WhereAndName />

@@ -6,6 +6,7 @@ import { ignoreUnhandledRejection } from "../../lib/ignore-unhandled-rejection.t
 import type { ExecutionView } from "../../protocol/execution-view.ts"
 import { useConsole } from "../live/use-console.ts"
 import { draw } from "./draw.ts"
+import { LeaveKeys, leaveKey } from "./leave-keys.ts"
 import { openScreen } from "./screen-source.ts"
 import { withStyleSheets } from "./style-sheets.ts"
 
@@ -15,6 +16,7 @@ export function TerminalScreen({ view }: { view: ExecutionView }) {
   const { execution_id: id, terminal: size } = view
   const box = useRef<HTMLDivElement>(null)
   const emulator = useRef<Emulator | null>(null)
+  const typingBox = useRef<HTMLInputElement>(null)
   const isTyping = useSignal(false)
   const failure = useSignal<string | null>(null)
   const mayType = canControl.value && view.state !== "ended"
@@ -43,6 +45,20 @@ export function TerminalScreen({ view }: { view: ExecutionView }) {
         .catch((error: unknown) => (failure.value = messageOf(error)))
       ignoreUnhandledRejection(written)
     }
+    const leaving = new LeaveKeys()
+    made.attachCustomKeyEventHandler((event) => {
+      // Who only looks on goes past with Tab.
+      if (!isTyping.value) return false
+      if (event.type !== "keydown") return true
+      const meant = leaving.press(event)
+      if (meant === "after-held") write(leaveKey.sent)
+      if (meant === "leave") {
+        type(false)
+        typingBox.current?.focus()
+      }
+      if (meant === "leave" || meant === "held") event.preventDefault()
+      return meant === "for-program" || meant === "after-held"
+    })
     made.onData(write)
     made.onBinary((text) => write(Uint8Array.from(text, (one) => one.charCodeAt(0))))
     const closed = new AbortController()
@@ -88,7 +104,9 @@ export function TerminalScreen({ view }: { view: ExecutionView }) {
         <div class="bar">
           <label class="check">
             <input
+              ref={typingBox}
               type="checkbox"
+              aria-describedby="leave-terminal"
               checked={isTyping.value}
               onChange={(event) => type(event.currentTarget.checked)}
             />
@@ -97,6 +115,9 @@ export function TerminalScreen({ view }: { view: ExecutionView }) {
           <button type="button" onClick={fit}>
             Fit to this window
           </button>
+          <span id="leave-terminal" class="quiet">
+            While you type into it, {leaveKey.name} {leaveKey.name} leaves it.
+          </span>
         </div>
       )}
       {failure.value !== null && <p role="alert">{failure.value}</p>}

@@ -13,7 +13,7 @@ import { addressOf } from "../place.ts"
 /** The trials of one file: of a prompt, or of the tasks of a list. */
 type Chain = { chain: string; trials: readonly TrialEntry[] }
 
-/** Prompts and task lists of which trials have run, with the verdicts that count. */
+/** Prompts, task lists and fixes of which trials have run, with the verdicts that count. */
 export function WorkView() {
   const { client, executions } = useConsole()
   const chains = useSignal<readonly Chain[] | null>(null)
@@ -49,13 +49,18 @@ function FirstWork() {
   return (
     <section class="first-steps">
       <p>
-        A prompt proves itself, and a box of a task list is ticked, by checks that fail before the
-        work and pass after it. The service judges them; what is here is what it has signed.
+        A prompt proves itself, a box of a task list is ticked and a fix is done, by checks that
+        fail before the work and pass after it. The service judges them; what is here is what it has
+        signed.
       </p>
       <dl>
         <dt>A task list</dt>
         <dd>
           <pre tabIndex={0}>cc-executor tasks new release && cc-executor tasks run release.md</pre>
+        </dd>
+        <dt>The fixes of a review</dt>
+        <dd>
+          <pre tabIndex={0}>cc-executor review fix executor/001_parser_fixes.json</pre>
         </dd>
         <dt>A prompt</dt>
         <dd>
@@ -68,6 +73,11 @@ function FirstWork() {
   )
 }
 
+const kindWords = new Map([
+  ["tasks", "task list"],
+  ["fixes", "fixes of a review"],
+])
+
 function OneWork({ trials }: Chain) {
   const [first] = trials
   if (first === undefined) return null
@@ -78,11 +88,11 @@ function OneWork({ trials }: Chain) {
       <h2>
         {onOneLine(path.split("/").at(-1) ?? path)}{" "}
         <span class="quiet">
-          {kind}, {onOneLine(path)}
+          {kindWords.get(kind) ?? onOneLine(kind)}, {onOneLine(path)}
         </span>
       </h2>
       {[...items].map(([item, own]) => (
-        <OneItem key={item} item={item} trials={own} />
+        <OneItem key={item} item={kind === "fixes" ? `fix ${item}` : item} trials={own} />
       ))}
     </section>
   )

@@ -57,14 +57,19 @@ export const loop = (...body: Code[]): Code => [0x03, empty, ...body.flat(), 0x0
 export const when = (...body: Code[]): Code => [0x04, empty, ...body.flat(), 0x0b]
 /** Leaves a block, or begins a loop anew; 0 is the innermost. */
 export const br = (depth: number): Code => [0x0c, ...unsigned(depth)]
+/** Returns what was put there last. */
+export const leave: Code = [0x0f]
 export const brIf = (depth: number): Code => [0x0d, ...unsigned(depth)]
 
 export const i32Const = (value: number): Code => [0x41, ...signed(value)]
 export const i32Eqz: Code = [0x45]
+export const i32LtU: Code = [0x49]
 export const i32GtU: Code = [0x4b]
 export const i32GeU: Code = [0x4f]
+export const i32Ctz: Code = [0x68]
 export const i32Popcnt: Code = [0x69]
 export const i32Add: Code = [0x6a]
+export const i32Sub: Code = [0x6b]
 export const i32And: Code = [0x71]
 export const i32Shl: Code = [0x74]
 export const i32ShrU: Code = [0x76]
@@ -85,6 +90,7 @@ export const i8x16Swizzle: Code = vector(14)
 export const i8x16Splat: Code = vector(15)
 export const i8x16Eq: Code = vector(35)
 export const i8x16LtU: Code = vector(38)
+export const i8x16AllTrue: Code = vector(99)
 export const i8x16Bitmask: Code = vector(100)
 export const i8x16Add: Code = vector(110)
 

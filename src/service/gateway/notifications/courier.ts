@@ -36,6 +36,8 @@ export type CourierPorts = {
   random: () => number
   /** Where the service itself can be reached, for links; null where it has no port. */
   ownUrl: () => string | null
+  /** Whether the page at `/` is there. */
+  servesConsole: boolean
   reportGarbage: (bytes: number) => void
 }
 
@@ -123,7 +125,7 @@ export class Courier {
   }
 
   #message({ include }: NotifyTarget, delivery: PendingDelivery): Message {
-    const { journal, transcripts, settings, ownUrl } = this.#ports
+    const { journal, transcripts, settings, ownUrl, servesConsole } = this.#ports
     const { kind, about } = delivery.notice
     // An end needs no look at the record, where nothing of it is asked for.
     const isPlainEnd = include.length === 0 && (kind === "ended" || kind === "failed")
@@ -131,7 +133,10 @@ export class Courier {
     const record = isOfExecution && !isPlainEnd ? journal.find(about) : null
     const details = record === null ? {} : detailsOf(include, delivery, record, transcripts)
     const baseUrl = settings.baseUrl ?? ownUrl()
-    return messageFor(delivery, { record, details, baseUrl })
+    // The page is at the root of its host, and nowhere else.
+    const leadToConsole = servesConsole && baseUrl !== null && new URL(baseUrl).pathname === "/"
+    const links = baseUrl === null ? null : { baseUrl, leadToConsole }
+    return messageFor(delivery, { record, details, links })
   }
 
   #report(report: AttemptReport): Promise<void> {

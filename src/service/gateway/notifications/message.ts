@@ -19,14 +19,17 @@ export type Message = {
 export type Known = {
   record: ExecutionRecord | null
   details: Record<string, unknown>
-  baseUrl: string | null
+  links: Links | null
 }
+
+/** Where links begin; null where the service has no address. To the console, where it is served. */
+export type Links = { baseUrl: string; leadToConsole: boolean }
 
 export function messageFor(delivery: PendingDelivery, known: Known): Message {
   const { id, notice, createdAt } = delivery
   const { kind, about, principal, facts } = notice
   const question = kind === "question" ? questionNow(notice.subject, known.record) : null
-  const link = linkTo(delivery, question?.id ?? null, known.baseUrl)
+  const link = known.links === null ? null : linkTo(delivery, question, known.links)
   const { title, text } = wordsOf(delivery, question, known.record)
   const goesOnAs = restartedAs(known.record)
   return {
@@ -83,14 +86,32 @@ function subjectOf({ notice: { kind, about } }: PendingDelivery) {
 }
 
 function linkTo(
-  { notice: { kind, about, facts } }: PendingDelivery,
-  questionId: string | null,
-  baseUrl: string | null,
-): string | null {
-  if (baseUrl === null || kind === "test") return baseUrl
-  if (kind === "verification-broken") return `${baseUrl}/trials/${about}`
-  if (questionId !== null) return `${baseUrl}/agents/${about}#${encodeURIComponent(questionId)}`
-  return `${baseUrl}/${facts.agent === undefined ? "executions" : "agents"}/${about}`
+  { notice }: PendingDelivery,
+  question: QuestionNow | null,
+  { baseUrl, leadToConsole }: Links,
+): string {
+  if (notice.kind === "test") return baseUrl
+  const path = leadToConsole ? placeInConsole(notice, question) : resourceOf(notice, question)
+  return `${baseUrl}/${path}`
+}
+
+/** As the page itself writes its addresses. */
+function placeInConsole(
+  { kind, about, facts }: PendingDelivery["notice"],
+  question: QuestionNow | null,
+): string {
+  if (kind === "verification-broken") return "#/work"
+  if (question?.isOpen === true) return `#/inbox/${encodeURIComponent(`${about}-${question.id}`)}`
+  return `#/executions/${about}${facts.agent === undefined ? "" : "/session"}`
+}
+
+function resourceOf(
+  { kind, about, facts }: PendingDelivery["notice"],
+  question: QuestionNow | null,
+): string {
+  if (kind === "verification-broken") return `trials/${about}`
+  if (question !== null) return `agents/${about}#${encodeURIComponent(question.id)}`
+  return `${facts.agent === undefined ? "executions" : "agents"}/${about}`
 }
 
 function commandFor(about: string, { id, isOpen }: QuestionNow): string {

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises"
 import type { StreamName } from "../../../execution/record.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
+import { findInAnyCase } from "../../../lib/vector/find-in-any-case.ts"
 import { countLineEnds, lineEnd } from "../../../lib/vector/line-ends.ts"
 import type { Failure } from "../../../protocol/failure.ts"
 import type { GapNotice, ParsedParamsOf, ResultOf } from "../../../protocol/methods.ts"
@@ -103,21 +104,6 @@ const nothing = Buffer.alloc(0)
 
 function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-}
-
-/** Of letters without accents; a character of Latin-1 stands for each byte. */
-function findInAnyCase(needle: Buffer): (bytes: Buffer, from: number) => number {
-  const text = needle.toString("latin1").replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`)
-  const ascii = text.replaceAll(/[A-Za-z]/g, (letter) => {
-    return `[${letter.toLowerCase()}${letter.toUpperCase()}]`
-  })
-  const pattern = new RegExp(ascii, "g")
-  let read: { bytes: Buffer; text: string } = { bytes: nothing, text: "" }
-  return (bytes, from) => {
-    if (read.bytes !== bytes) read = { bytes, text: bytes.toString("latin1") }
-    pattern.lastIndex = from
-    return pattern.exec(read.text)?.index ?? -1
-  }
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import { TokenBuckets } from "../../../lib/token-bucket.ts"
 import type { Logger } from "../../../log/log.ts"
-import { type Failure, failure } from "../../../protocol/failure.ts"
+import { type Failure, failure, withDetails } from "../../../protocol/failure.ts"
 import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
 import type { PeerProcess } from "../../../protocol/ipc.ts"
 import type { Caller } from "../../access/caller.ts"
@@ -62,7 +62,7 @@ export function openAccess(settings: GatewaySettings, log: Logger): Access {
   const tarpit = new Tarpit((delayMs) => Bun.sleep(delayMs))
   const known = { ...access, allowedHosts: [...settings.listen.hosts, ...access.allowedHosts] }
   return {
-    callerOf: httpCaller(identify, access.messagesPerSecond),
+    callerOf: httpCaller(identify, access),
     socketGuard: createSocketGuard(known, identify, bans),
     tickets,
     bans,
@@ -108,7 +108,10 @@ function pageSessions(stateDirectory: string, book: TokenBook): PageSessions {
 }
 
 /** Over HTTP there is no session to count messages of: requests are counted by who asks. */
-function httpCaller(identify: Identify, perSecond: number): CallerOf {
+function httpCaller(
+  identify: Identify,
+  { messagesPerSecond: perSecond, runsIn }: GatewaySettings["access"],
+): CallerOf {
   const requests = new TokenBuckets({ perSecond, burst: perSecond * 2 }, mostPrincipals)
   return (request, { peer }) => {
     if (peer === undefined) throw new Error("a request came from nowhere")
@@ -117,11 +120,16 @@ function httpCaller(identify: Identify, perSecond: number): CallerOf {
   }
 
   function paced(caller: Result<Caller, Failure>): Result<Caller, Failure> {
-    if (!caller.ok) return caller
+    if (!caller.ok) return fail(withPlace(caller.failure))
     const retryAfterS = requests.take(caller.value.principal, monotonicMs())
     if (retryAfterS === 0) return caller
     const message = "You send requests too fast: wait for `retry_after` seconds."
     return fail(failure("RATE_LIMITED", message, { retry_after: retryAfterS }))
+  }
+
+  /** A page tells its reader where tokens come from. */
+  function withPlace(refused: Failure): Failure {
+    return refused.reason === "UNAUTHORIZED" ? withDetails(refused, { runs_in: runsIn }) : refused
   }
 }
 

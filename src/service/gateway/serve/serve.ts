@@ -251,7 +251,8 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     const ownUrl = () => (port === null ? null : ownAddress(settings.listen, port))
     const { reportGarbage } = garbage
     const read = { journal, transcripts, link: keeper }
-    const told = { settings: settings.notify, ...read, log, ownUrl, reportGarbage }
+    const { servesConsole } = settings
+    const told = { settings: settings.notify, ...read, log, ownUrl, servesConsole, reportGarbage }
     delivering = delivery.use(deliver(told))
   }
   const ended = new AbortController()

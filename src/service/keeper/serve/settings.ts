@@ -26,6 +26,7 @@ import type { RetentionSettings } from "../housekeeping/retention.ts"
 import type { KeeperSettings } from "../keeper-ports.ts"
 import type { LaunchRules } from "../starting/allowed-launch.ts"
 import { unenforceable, whatItNeeds } from "../starting/planned-limits.ts"
+import { runsIn } from "./runs-in.ts"
 
 /** From SIGKILL to calling what is left a survivor. */
 const killLimitMs = 5000
@@ -185,6 +186,7 @@ export function gatewaySettings(
       maxConnectionsPerAddress: config.maxConnectionsPerAddress,
       messagesPerSecond: config.messagesPerSecond,
       requestTimeoutMs: config.requestTimeoutMs,
+      runsIn: runsIn(config),
     },
     maxSessions: config.maxSessions,
     maxSessionsPerPrincipal: config.maxSessionsPerPrincipal,
