@@ -9,7 +9,6 @@ import type { Conversation } from "../support/conversation.ts"
 import type { ModelStep } from "../support/messages-api.ts"
 import { sharedConsole } from "../support/shared-console.ts"
 import { testUnless } from "../support/test-unless.ts"
-import { until } from "../support/until.ts"
 
 const timeoutMs = 120_000
 const shared = sharedConsole()
@@ -36,9 +35,8 @@ describe("a page that nobody looks at", () => {
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({ data: "go on\n" }),
       })
-      await until("it is told", async () => (await notes.shown()).length > 0)
 
-      expect(await notes.shown()).toEqual([
+      expect(await notes.whenShown()).toEqual([
         { title: "exit 3: sh -c 'read line; exit 3'", body: "" },
       ])
       await notes.click()
@@ -63,7 +61,7 @@ describe("a page that nobody looks at", () => {
       await page.click("button", "Tell me in the browser")
 
       await page.whenText("The browser tells you of questions and ends.")
-      const [shown] = await notes.shown()
+      const [shown] = await notes.whenShown()
       expect(shown?.body).toContain("told like this")
     },
     timeoutMs,
@@ -83,9 +81,8 @@ describe("a page that nobody looks at", () => {
       await hide(page)
 
       const id = await stage.start({ prompt: "Say it.", labels: { name: "asker" } })
-      await until("it is told", async () => (await notes.shown()).length > 0, 50_000)
 
-      expect(await notes.shown()).toEqual([
+      expect(await notes.whenShown()).toEqual([
         { title: "asker has a question", body: "It wants to use Bash." },
       ])
       await notes.click()

@@ -19,7 +19,9 @@ export class BrowserNotes {
     return new BrowserNotes(page)
   }
 
-  shown(): Promise<{ title: string; body: string }[]> {
+  /** At least one. */
+  async whenShown(): Promise<{ title: string; body: string }[]> {
+    await this.#page.when("a notification is shown", "window.shownNotes.length > 0")
     return this.#page.evaluate("window.shownNotes.map(({ title, body }) => ({ title, body }))")
   }
 

@@ -14,14 +14,18 @@ type Piece = Extract<FeedEvent, { kind: "output" }>
 /** One request looks for so long; the next goes on from there, and others are served between. */
 const longestMs = 150
 const restAfterMs = 4
+/** And in the middle of a line, which may end soon. */
+const longestInLineMs = 4 * longestMs
 
 /** What is shown of a line: so much before the match, and of the whole. */
 const shownBefore = 120
 const mostShown = 400
 
+type SearchedFeed = Pick<OutputFeed, "next" | "cursor" | "passedBytes">
+
 /** The lines that have a text in them, each once. */
 export async function searchTranscript(
-  feed: OutputFeed,
+  feed: SearchedFeed,
   params: Pick<ParsedParamsOf<"transcript.search">, "text" | "ignore_case" | "stream" | "limit">,
 ): Promise<Result<ResultOf<"transcript.search">, Failure>> {
   const search = new PieceSearch(params.text, params.ignore_case)
@@ -42,7 +46,10 @@ export async function searchTranscript(
         if (matches.length >= params.limit) return page(`line:${match.line + 1}`, false)
       }
     }
-    if (atMs - startedMs > longestMs) return page(feed.cursor(), false)
+    const { openFrom } = search
+    if (atMs - startedMs > (openFrom === null ? longestMs : longestInLineMs)) {
+      return page(openFrom === null ? feed.cursor() : `at:${openFrom}`, false)
+    }
     if (atMs - restedMs > restAfterMs) {
       await setImmediate()
       restedMs = performance.now()
@@ -62,6 +69,8 @@ class PieceSearch {
   readonly #longest: number
   /** The end of a line that is not over, by stream: a match may lie across two pieces. */
   readonly #carried: Record<StreamName, Buffer> = { stdout: nothing, stderr: nothing }
+  /** Where that begins, in output bytes of both streams; or before it. */
+  readonly #carriedFrom: Record<StreamName, number> = { stdout: 0, stderr: 0 }
   #reportedLine = -1
 
   constructor(text: string, ignoreCase: boolean) {
@@ -88,7 +97,17 @@ class PieceSearch {
       const end = all.indexOf(lineEnd, at)
       at = end === -1 ? -1 : this.#find(all, end)
     }
-    this.#carried[stream] = this.#restOf(all)
+    const rest = this.#restOf(all)
+    this.#carried[stream] = rest
+    if (rest.length <= bytes.length) {
+      this.#carriedFrom[stream] = sequence + bytes.length - rest.length
+    }
+  }
+
+  /** From where what comes next has to be searched again; null where no match can lie across. */
+  get openFrom(): number | null {
+    const open = streams.filter((stream) => this.#carried[stream].length > 0)
+    return open.length === 0 ? null : Math.min(...open.map((one) => this.#carriedFrom[one]))
   }
 
   #restOf(all: Buffer): Buffer {
@@ -101,6 +120,7 @@ class PieceSearch {
 }
 
 const nothing = Buffer.alloc(0)
+const streams = ["stdout", "stderr"] as const
 
 function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
