@@ -1,3 +1,4 @@
+import { fetchNatsServer } from "./nats-server.ts"
 import { fetchPromtool } from "./promtool.ts"
 import { build, install, installIfMissing, runSteps, type Step, staticChecks } from "./steps.ts"
 import { systemPackages } from "./system-packages.ts"
@@ -44,7 +45,7 @@ function stepsFor(what: string, test: TestStep | null): Step[] {
   if (test === null) return [install, staticChecks]
   if (what === "--fast") return [test]
   const isWhole = !what.startsWith("--only=") && !areSomeChosen()
-  const prepared = [install, systemPackages, installTestTools, fetchPromtool]
+  const prepared = [install, systemPackages, installTestTools, fetchPromtool, fetchNatsServer]
   return [...prepared, ...(isWhole ? [staticChecks] : []), build, test]
 }
 

@@ -7,6 +7,7 @@ import { measureMcpStart } from "./mcp-start.ts"
 import { measureMemory } from "./memory.ts"
 import { measureNeighbours } from "./neighbours.ts"
 import { measureNotifications } from "./notifications.ts"
+import { measureOtherNode } from "./other-node.ts"
 import { measureScaling } from "./scaling.ts"
 import { measureScreens } from "./screens.ts"
 import { measureSessions } from "./sessions.ts"
@@ -26,6 +27,7 @@ const parts = {
   agents: measureAgents,
   ledger: measureLedger,
   notifications: measureNotifications,
+  "other-node": measureOtherNode,
 }
 
 export type MeasuredPart = Measured & { name: string }

@@ -11,6 +11,8 @@ export type Option = {
   /** All that the value may be, for shells to offer. */
   readonly choices?: readonly string[]
   readonly about: string
+  /** The heading under which help shows it and what follows; without one, it stands with others. */
+  readonly heading?: string
 }
 export type OptionTable = Readonly<Record<string, Option>>
 

@@ -1,5 +1,6 @@
 import { suggest } from "../lib/suggest.ts"
 import type { Command } from "./command.ts"
+import { nodeCommands } from "./commands/node/node-commands.ts"
 import { workCommands } from "./work/work-commands.ts"
 
 export type CommandEntry = {
@@ -11,7 +12,7 @@ export type CommandEntry = {
   load(): Promise<Command>
 }
 
-/** By group, in the order in which help shows them. */
+/** By group, as help shows them. */
 const table = {
   Run: {
     run: {
@@ -206,6 +207,7 @@ const table = {
       load: async () => (await import("./commands/bridge.ts")).bridgeCommand,
     },
   },
+  Fleet: nodeCommands,
   Service: {
     serve: {
       summary: "run the service in the foreground",
@@ -248,7 +250,7 @@ export const commands: readonly CommandEntry[] = Object.entries(table).flatMap((
   Object.entries(entries).map(([name, entry]) => ({ name, group, ...entry })),
 )
 
-/** What other programs call what is found here under another name, with its options. */
+/** What other programs call what is found here, with its options. */
 const aliases: ReadonlyMap<string, readonly [name: string, ...options: string[]]> = new Map([
   ["exec", ["run"]],
   ["status", ["inspect"]],
@@ -266,10 +268,10 @@ const destructive: ReadonlySet<string> = new Set([
   "prune",
   "token revoke",
   "context remove",
+  "node forget",
 ])
 
 export type FoundCommand = { entry: CommandEntry; rest: readonly string[] }
-
 /** The command that the first two words name, else the first one; `rest` is what follows. */
 export function findCommand(
   argv: readonly string[],

@@ -46,7 +46,7 @@ export function commandHelp(entry: CommandEntry, { help }: Command): string {
     `${capitalized(entry.summary)}.`,
     `Usage: ${usage}`,
     ...(help.about === undefined ? [] : [help.about]),
-    `Options:\n${optionRows(help.options)}`,
+    ...optionSections(help.options),
     `Examples:\n${exampleRows(help.examples)}`,
   ]
   return sections.join("\n\n")
@@ -60,6 +60,18 @@ function exampleRows(examples: Command["help"]["examples"]): string {
 
 function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** All together, but for those that have a heading of their own. */
+function optionSections(options: OptionTable): string[] {
+  const entries = Object.entries(options)
+  const headings = new Set(entries.map(([, { heading }]) => heading))
+  return [undefined, ...headings]
+    .filter((heading, index, all) => all.indexOf(heading) === index)
+    .map((heading) => {
+      const under = entries.filter(([, option]) => option.heading === heading)
+      return `${heading ?? "Options"}:\n${optionRows(Object.fromEntries(under))}`
+    })
 }
 
 const widestNames = 30

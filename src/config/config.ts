@@ -46,7 +46,7 @@ export function loadConfig(sources: ConfigSources): Result<Config, ConfigProblem
     const origin = origins.get(issue.path[0] ?? "")
     if (origin !== undefined && origin.text !== true) problems.push(badValue(origin, origin.text))
   }
-  if (read.data !== undefined) problems.push(...tlsProblems(read.data))
+  if (read.data !== undefined) problems.push(...tlsProblems(read.data), ...fleetProblems(read.data))
   return read.data !== undefined && problems.length === 0 ? ok(read.data) : fail(problems)
 }
 
@@ -78,6 +78,31 @@ function tlsProblems({ tlsCert, tlsKey, tlsClientCa }: Config): ConfigProblem[] 
     add("--tls-client-ca", why)
   }
   return problems
+}
+
+/** What a node must have: the other nodes are spoken to over mutual TLS only. */
+function fleetProblems(config: Config): ConfigProblem[] {
+  const { fleet, fleetUnsafe } = config
+  const problems: ConfigProblem[] = []
+  const add = (why: string) =>
+    problems.push({ kind: "incomplete", source: "--fleet", message: `--fleet: ${why}` })
+  if (fleet === null) return problems
+  if (config.advertise === null) {
+    add("the other nodes need an address of this one: add --advertise HOST:PORT")
+  }
+  if (config.fleetCa === null || config.fleetCert === null || config.fleetKey === null) {
+    add("nodes know each other by certificates: add --fleet-ca, --fleet-cert and --fleet-key")
+  }
+  const isOpen = fleet.some((server) => server.startsWith("nats://") && !isOnLoopback(server))
+  if (isOpen && !fleetUnsafe) {
+    add("nats:// is not encrypted: use tls://, or add --fleet-unsafe to try it out")
+  }
+  return problems
+}
+
+function isOnLoopback(address: string): boolean {
+  const host = URL.parse(address)?.hostname ?? ""
+  return host === "localhost" || host === "[::1]" || host.startsWith("127.")
 }
 
 const defaultSource = "the default"

@@ -8,6 +8,7 @@ export const settingGroups = [
   "Output",
   "Disk",
   "Notifications",
+  "Fleet",
   "Logs",
   "Lifetime",
 ] as const

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { ContainmentMode } from "../execution/record.ts"
 import { BudgetPolicy } from "../execution/spec.ts"
+import { fleetSettings } from "./fleet-settings.ts"
 import { listenSettings } from "./listen-settings.ts"
 import { notifySettings } from "./notify-settings.ts"
 import { policySettings } from "./policy-settings.ts"
@@ -190,6 +191,7 @@ export const Settings = z.object({
   }),
 
   ...notifySettings,
+  ...fleetSettings,
 
   logLevel: logs(choice(logLevels, pythonLevels), {
     bareVariable: "LOG_LEVEL",

@@ -40,6 +40,11 @@ export function autoOr<Value>(form: TextForm<Value>): TextForm<Value | null> {
   return textForm(placeholder, `auto, or ${form.allowed}`, wordOr("auto", form))
 }
 
+export function orNever<Value>(form: TextForm<Value>): TextForm<Value | null> {
+  const allowed = `${form.allowed}, or never`
+  return textForm(form.placeholder, allowed, wordOr("never", form), form.notation)
+}
+
 function wordOr<Value>(word: string, form: TextForm<Value>) {
   return (text: string): Value | null | undefined =>
     text.toLowerCase() === word ? null : form.schema.safeParse(text).data

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { AgentStatus, TurnOutcome } from "./agent.ts"
 import { ExecutionId } from "./id.ts"
+import { Placed } from "./placement.ts"
 import {
   ContainmentMode,
   type ExecutionRecord,
@@ -63,6 +64,7 @@ export const Receipt = z.object({
     .nullish()
     .describe("of an agent's session, as its host told it last"),
   trial: TrialPart.optional().describe("the step of a trial that it was"),
+  placed: Placed.optional().describe("where a fleet had placed it"),
 })
 export type Receipt = z.infer<typeof Receipt>
 
@@ -102,6 +104,7 @@ export function receiptOf(record: ExecutionRecord, uid: number): Receipt | null 
     survivors: record.survivors,
     ...agentOf(record),
     ...(record.trial === undefined ? {} : { trial: record.trial }),
+    ...placedOf(record),
   }
 }
 
@@ -110,6 +113,12 @@ function agentOf({ agent: status }: ExecutionRecord): Pick<Receipt, "agent"> {
   const { agent, agent_version, session_id, resumed_from, turns, usage, end } = status
   const last_turn = status.last_turn && { outcome: status.last_turn.outcome }
   return { agent: { agent, agent_version, session_id, resumed_from, turns, usage, end, last_turn } }
+}
+
+function placedOf({ placement }: ExecutionRecord): Pick<Receipt, "placed"> {
+  if (placement === undefined) return {}
+  const { node, epoch, attempt } = placement
+  return { placed: { node, epoch, attempt } }
 }
 
 function ranAs({ ranAs: other }: ExecutionRecord, serviceUid: number): Receipt["ran_as"] {

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { AgentStatus } from "./agent.ts"
 import { ExecutionId } from "./id.ts"
+import { Placement } from "./placement.ts"
 import { Restart } from "./restart.ts"
 import { ExecutionSpec } from "./spec.ts"
 import { ExecutionState } from "./state.ts"
@@ -140,6 +141,7 @@ export const ExecutionRecord = z.object({
   restart: Restart.optional().describe("of an agent's session that ended with the service"),
   trial: TrialPart.optional().describe("the step of a trial that it is"),
   withinTrial: TrialId.optional().describe("it was started by a step of this trial"),
+  placement: Placement.optional().describe("of an execution that a fleet has placed"),
 })
 export type ExecutionRecord = z.infer<typeof ExecutionRecord>
 

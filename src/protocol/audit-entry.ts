@@ -20,6 +20,7 @@ export const Origin = z.object({
   principal: z.string().describe("by which the caller is known"),
   address: z.string().describe("where it comes from: an address, or `unix`"),
   via: z.string().describe("the way it comes: `websocket`, `http`"),
+  from_node: z.string().optional().describe("the node of the fleet that speaks for the caller"),
 })
 export type Origin = z.infer<typeof Origin>
 
@@ -51,6 +52,8 @@ export const Attempt = z.object({
   principal: principal.nullable().describe("null for one who did not say, or lied"),
   address: text(64),
   via: text(32),
+  from_node: text(64).optional().describe("the node of the fleet that spoke for the caller"),
+  to_node: text(64).optional().describe("the node of the fleet that has done it"),
   method: text(64),
   execution_id: ExecutionIdPrefix.optional(),
   outcome: z.enum(["allowed", "refused"]),
@@ -63,14 +66,18 @@ export const Attempt = z.object({
 export type Attempt = z.infer<typeof Attempt>
 
 /**
- * All that the gateway may note: whatever is allowed, the keeper has done. The message is cut far
- * beyond what is noted of it: the keeper's patterns would not find a secret that is cut in two.
+ * What the gateway has refused: whatever is allowed here, the keeper has done. The message is cut
+ * far beyond what is noted of it: the keeper's patterns would not find a secret that is cut in two.
  */
 export const RefusedAttempt = Attempt.extend({
   outcome: z.literal("refused"),
   message: text(16_384).optional(),
 })
 export type RefusedAttempt = z.infer<typeof RefusedAttempt>
+
+/** What another node has done for a caller of this one: its own trail has the rest. */
+export const PassedOnAttempt = Attempt.extend({ outcome: z.literal("allowed"), to_node: text(64) })
+export type PassedOnAttempt = z.infer<typeof PassedOnAttempt>
 
 const ExecutionEnded = z.object({
   event: z.literal("execution-ended"),

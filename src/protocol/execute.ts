@@ -2,6 +2,7 @@ import { z } from "zod"
 import { ExecutionId } from "../execution/id.ts"
 import { nameOf } from "../execution/name.ts"
 import { TargetName } from "../execution/notify-target.ts"
+import { Placed } from "../execution/placement.ts"
 import type { ExecutionRecord } from "../execution/record.ts"
 import { BudgetPolicy, TerminalSize } from "../execution/spec.ts"
 import { StepId, StepRole, TrialId } from "../execution/trial/announcement.ts"
@@ -124,6 +125,12 @@ export const ExecuteParams = z
     on_disconnect: z.enum(["keep", "cancel"]).default("keep"),
     labels: Labels.default({}).describe("`name` is usable wherever an id is"),
     notify: notify.optional(),
+    on: Labels.optional().describe(
+      "labels that the node of a fleet must have; `node` is its name. Without it, any will do",
+    ),
+    placed: Placed.extend({ execution_id: ExecutionId })
+      .optional()
+      .describe("said by nodes of a fleet to each other, and refused from anybody else"),
     ...trialStepFields,
   })
   .check(...executeRules)

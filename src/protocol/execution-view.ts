@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { AgentSummary, summaryOf } from "../execution/agent.ts"
+import { Placement } from "../execution/placement.ts"
 import {
   ContainmentMode,
   type ExecutionRecord,
@@ -79,6 +80,7 @@ export const ExecutionView = z.object({
   worktree: Worktree.optional().describe("the git worktree that an agent's session has to itself"),
   agent: AgentSummary.nullish().describe("of an agent's session; absent for a command"),
   trial: TrialPart.optional().describe("the step of a trial that it is"),
+  placement: Placement.optional().describe("where in a fleet it is; absent for a node of its own"),
   ...restartLinks,
 })
 export type ExecutionView = z.infer<typeof ExecutionView>
@@ -128,6 +130,7 @@ export function viewOf(record: ExecutionRecord): ExecutionView {
     ...(record.agent ? { agent: summaryOf(record.agent) } : {}),
     ...(spec.agent?.worktree === undefined ? {} : { worktree: spec.agent.worktree }),
     ...(record.trial === undefined ? {} : { trial: record.trial }),
+    ...(record.placement === undefined ? {} : { placement: record.placement }),
     ...restartLinksOf(record),
   }
 }

@@ -28,6 +28,7 @@ const codes = {
   GIT_REFUSED: { rpc: -32018, http: 409 },
   TRIAL_NOT_FOUND: { rpc: -32019, http: 404 },
   NOT_ANNOUNCED: { rpc: -32021, http: 409 },
+  FLEET_UNAVAILABLE: { rpc: -32022, http: 503 },
 } as const
 
 function isReason(name: string): name is keyof typeof codes {

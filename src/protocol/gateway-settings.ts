@@ -3,6 +3,7 @@ import { NotifySettings } from "../execution/notify-target.ts"
 import { ContainmentMode } from "../execution/record.ts"
 import { Scope } from "../execution/scope.ts"
 import { LimitsHeldBy } from "../execution/spec.ts"
+import { FleetSettings } from "./fleet-settings.ts"
 import { PolicyKind } from "./notifications.ts"
 
 /** Where a person finds the service's command line. */
@@ -54,6 +55,7 @@ export const GatewaySettings = z.object({
   policy: PolicyKind,
   runAs: z.string().nullable().describe("whom children run as; null is the service's own user"),
   notify: NotifySettings.nullable().describe("null where nobody is told of anything"),
+  fleet: FleetSettings.nullable().describe("null for a service of its own"),
   servesConsole: z.boolean().default(true).describe("the page at `/`"),
   preloadMcp: z.boolean().describe("before anybody asks for it"),
   self: z.array(z.string()).describe("how this program is started"),

@@ -9,7 +9,7 @@ import { TrialId } from "../execution/trial/announcement.ts"
 import { AgentOptions } from "./agent.ts"
 import type { ClientOrder } from "./agent-orders.ts"
 import { UnfinishedWork } from "./agent-restart.ts"
-import { Origin, RefusedAttempt } from "./audit-entry.ts"
+import { Origin, PassedOnAttempt, RefusedAttempt } from "./audit-entry.ts"
 import { ExecuteParams } from "./execute.ts"
 import { Failure } from "./failure.ts"
 import { GatewaySettings } from "./gateway-settings.ts"
@@ -163,6 +163,8 @@ export const keeperMethods = {
   syncOutbox: { params: z.object({}), result: z.object({ ordinal: z.int() }) },
   /** What the gateway has refused by itself. */
   audit: { params: z.object({ refusals: z.array(RefusedAttempt) }), result: z.object({}) },
+  /** What another node of the fleet has done; answered when it is written down here as well. */
+  auditPassedOn: { params: z.object({ attempt: PassedOnAttempt }), result: z.object({}) },
   live: {
     params: z.object({}),
     result: z.object({ records: z.array(ExecutionRecord) }),

@@ -14,6 +14,7 @@ import {
 } from "./execute.ts"
 import { executionId } from "./execution-reference.ts"
 import { ExecutionView } from "./execution-view.ts"
+import { nodeMethods } from "./node.ts"
 import { notifyMethods } from "./notify.ts"
 import { Screen, ScreenForm, scrollback } from "./screen.ts"
 import { trialMethods } from "./trial.ts"
@@ -151,6 +152,7 @@ export const methods = {
   ...agentMethods,
   ...trialMethods,
   ...notifyMethods,
+  ...nodeMethods,
   execute: { params: ExecuteParams, result: ExecuteResult },
   control: { params: ControlParams, result: ControlResult },
   input: { params: InputParams, result: InputResult },

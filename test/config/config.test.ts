@@ -8,6 +8,7 @@ import {
 import { settings } from "../../src/config/settings.ts"
 import { readSize } from "../../src/config/text-form.ts"
 import { readDuration } from "../../src/lib/duration.ts"
+import { fleetDefaults } from "../support/fleet-defaults.ts"
 import { limitDefaults } from "../support/limit-defaults.ts"
 
 describe("without flags and variables", () => {
@@ -72,6 +73,7 @@ describe("without flags and variables", () => {
       shutdownGraceMs: 8000,
       exitWhenIdleMs: null,
       ...limitDefaults,
+      ...fleetDefaults,
     })
   })
 

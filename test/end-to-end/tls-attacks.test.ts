@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { connect as connectPlain } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import { Authority } from "../support/certificates.ts"
+import { freePort } from "../support/free-port.ts"
 import { memoryOf } from "../support/memory-of.ts"
 import { RawSession } from "../support/raw-session.ts"
 import { Service } from "../support/service.ts"
@@ -98,10 +99,4 @@ async function deafFollower(url: string): Promise<TLSSocket> {
   const request = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "execute", params })
   socket.write(clientFrame(textOpcode, request))
   return socket
-}
-
-/** One that was free a moment ago: with port 0 a new gateway would take another. */
-function freePort(): number {
-  using listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } })
-  return listener.port
 }

@@ -78,6 +78,7 @@ describe("the methods", () => {
         ["agent.end", "agent.inbox"],
         ["agent.interrupt", "agent.send", "agent.start", "agent.status", "agent.take"],
         ["attach", "control", "detach", "execute", "input", "list"],
+        ["node.drain", "node.forget", "node.list", "node.undrain"],
         ["notify.list", "notify.test"],
         [
           "receipt",

@@ -38,6 +38,7 @@ const table: Record<Reason, number> = {
   GIT_REFUSED: -32018,
   TRIAL_NOT_FOUND: -32019,
   NOT_ANNOUNCED: -32021,
+  FLEET_UNAVAILABLE: -32022,
 }
 
 describe("an error's code", () => {

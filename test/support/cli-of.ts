@@ -1,9 +1,14 @@
 import { executable, type Service } from "./service.ts"
 
 /** Runs the command line against a service on this machine. */
-export async function cliOf(service: Pick<Service, "stateDir">, ...args: string[]) {
+export function cliOf(service: Pick<Service, "stateDir">, ...args: string[]) {
+  return cliWith({ CC_EXECUTOR_STATE_DIR: service.stateDir }, ...args)
+}
+
+/** The same for one that is named, with what else is needed, by variables. */
+export async function cliWith(variables: Record<string, string>, ...args: string[]) {
   const child = Bun.spawn([executable, ...args], {
-    env: { ...process.env, CC_EXECUTOR_STATE_DIR: service.stateDir },
+    env: { ...process.env, ...variables },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

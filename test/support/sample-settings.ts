@@ -33,6 +33,7 @@ export const sampleSettings: GatewaySettings = {
   policy: "everything",
   runAs: null,
   notify: null,
+  fleet: null,
   servesConsole: true,
   preloadMcp: false,
   self: ["cc-executor"],

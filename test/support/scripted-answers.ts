@@ -40,6 +40,10 @@ export function answerTo(
     case "resize":
     case "ack":
       return {}
+    case "node.list":
+    case "node.drain":
+    case "node.undrain":
+    case "node.forget":
     case "notify.list":
     case "notify.test":
     case "trial.begin":

@@ -57,6 +57,7 @@ export class StagedExecution implements Disposable {
       output: this.output,
       screens: { follow: () => undefined, screenOf: async () => fail(noScreens) },
       notify: { settings: null, courier: async () => null },
+      isOfFleet: false,
     })
     this.journal.write(this.#record)
   }

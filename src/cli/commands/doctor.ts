@@ -4,6 +4,7 @@ import { flag } from "../arguments.ts"
 import { command } from "../command.ts"
 import { namedStateDirectory, stateDirOption } from "../connect/address.ts"
 import { examineDirectory } from "../doctor/examine-directory.ts"
+import { examineFleet } from "../doctor/examine-fleet.ts"
 import { examineMachine, examineOffer } from "../doctor/examine-machine.ts"
 import { examineProgram } from "../doctor/examine-program.ts"
 import { examineRemote } from "../doctor/examine-remote.ts"
@@ -36,6 +37,7 @@ export const doctorCommand = command({
       ...(isServed ? [] : await examineOffer(context)),
       ...examineMachine(context),
       ...remote,
+      ...(isServed ? await examineFleet(context, values) : []),
     ]
     const lines =
       values.json === true

@@ -47,6 +47,7 @@ function settingOptions(): OptionTable {
         type: setting.flagAlone ? "boolean" : "string",
         value: setting.placeholder,
         about: `${setting.description} [${setting.defaultText}]`,
+        ...(setting.group === "Fleet" && { heading: "As a node of a fleet (docs/fleet.md)" }),
       } as const,
     ]),
   )

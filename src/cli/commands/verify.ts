@@ -112,7 +112,7 @@ async function verifyOnline(
   keys: Keys,
   claim: Claim,
 ): Promise<Verdict> {
-  const { execution_id, hashes } = await client.call("status", { execution_id: id })
+  const { execution_id, hashes, placement } = await client.call("status", { execution_id: id })
   const { contains, hash, executed } = claim
   const transcript = await client.call("transcript.verify", {
     execution_id,
@@ -122,7 +122,8 @@ async function verifyOnline(
   })
   try {
     const envelope = await client.call("receipt", { execution_id })
-    const { check } = checkReceipt(envelope, keys, { executionId: execution_id, hashes })
+    const used = placement === undefined ? keys : await keysOfNode(client, placement.node, keys)
+    const { check } = checkReceipt(envelope, used, { executionId: execution_id, hashes })
     return verdictOf(execution_id, transcript, check)
   } catch (error) {
     const isEarly = error instanceof CallError && error.failure.reason === "WRONG_STATE"
@@ -130,4 +131,12 @@ async function verifyOnline(
     const why = "an execution gets one when it ends"
     return verdictOf(execution_id, transcript, { status: "unchecked", why })
   }
+}
+
+/** Each node of a fleet signs with a key of its own, which its certificate vouches for. */
+async function keysOfNode(client: Reached["client"], node: string, keys: Keys): Promise<Keys> {
+  if (keys.trusted !== null) return keys
+  const { nodes } = await client.call("node.list", {})
+  const told = nodes.find((one) => one.node === node)?.receipt_key
+  return { ...keys, own: told ?? null }
 }

@@ -22,6 +22,7 @@ export const runOptions = {
   }),
   name: option("NAME", "works wherever its id does; only one live execution can have it"),
   label: repeatable("NAME=VALUE", "label it, for `ps --label`", { short: "l" }),
+  on: repeatable("NAME=VALUE", "a node of the fleet with this label; `node=NAME` is that one"),
   notify: repeatable("TARGET", "tell this target of its end: see `notify ls`"),
   timeout: option("TIME", "stop it after this long, not counting pauses"),
   "idle-timeout": option("TIME", "stop it after this long without input or output"),
@@ -75,6 +76,7 @@ export function readRun(
     ...readPairs("--label", values.label),
     ...(values.name === undefined ? {} : { name: values.name }),
   }
+  if (values.on !== undefined) request.on = readPairs("--on", values.on)
   if (values.notify !== undefined) request.notify = [...values.notify]
   if (values.timeout !== undefined) request.timeout = secondsOf("--timeout", values.timeout)
   const idle = values["idle-timeout"]

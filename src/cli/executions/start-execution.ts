@@ -29,7 +29,7 @@ export async function startExecution<Started>(
   send: Send<Started>,
 ): Promise<{ reached: Reached; started: Started }> {
   const sendTo = async (reached: Reached) =>
-    send(reached.client, requestFor(await receiverOf(reached), asked, context))
+    send(reached.client, requestFor(await receiverOf(reached, asked), asked, context))
   const reached = await reach(context, values, "always")
   try {
     return { reached, started: await sendTo(reached) }
@@ -42,7 +42,9 @@ export async function startExecution<Started>(
   return { reached: again, started: await sendTo(again) }
 }
 
-async function receiverOf({ client, address }: Reached): Promise<Receiver> {
+async function receiverOf({ client, address }: Reached, { request }: AskedRun): Promise<Receiver> {
+  // Whichever node it will be: it is most likely another machine.
+  if (request.on !== undefined) return "remote"
   const { policy, run_as: otherUser } = await client.connected
   // To another user's service this shell's environment is as foreign as to one far away.
   if (address.kind === "remote" || !address.isOwn) return "remote"

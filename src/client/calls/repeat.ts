@@ -35,6 +35,10 @@ export function isSafeToRepeat(method: MethodName, params: unknown): boolean {
     case "trial.status":
     case "trial.list":
     case "notify.list":
+    case "node.list":
+    case "node.drain":
+    case "node.undrain":
+    case "node.forget":
     case "agent.status":
     case "agent.inbox":
     case "agent.changes":
@@ -102,6 +106,7 @@ const transientReasons: ReadonlySet<Reason> = new Set([
   "SESSION_LIMIT",
   "STREAM_TIMEOUT",
   "AT_CAPACITY",
+  "FLEET_UNAVAILABLE",
 ])
 
 const RetryAfter = z.object({ retry_after: z.number().min(0).max(3_600).describe("seconds") })

@@ -10,6 +10,8 @@ export type Caller = {
   readonly address: string
   /** The transport they use: `websocket`, `http`. */
   readonly via: string
+  /** The node of the fleet that speaks for it; absent of one who has come here by itself. */
+  readonly node?: string
   /** Of the token it has come with, if it was one. */
   readonly tokenId?: string
   /** A token may be revoked, or run out, while its bearer is connected. */

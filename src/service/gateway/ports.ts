@@ -26,6 +26,7 @@ import type { Output } from "../../protocol/output-chunk.ts"
 import type { OutputPage, OutputRequest } from "../../protocol/output-page.ts"
 import type { Caller } from "../access/caller.ts"
 import type { AgentOperations } from "./agent-operations.ts"
+import type { NodeOperations } from "./node-operations.ts"
 import type { NotifyOperations } from "./notify-operations.ts"
 import type { OutboxReader } from "./outbox-port.ts"
 import type { ScreenOperations } from "./screen-ports.ts"
@@ -164,6 +165,8 @@ export type Refusal = {
   principal: string | null
   address: string
   via: string
+  /** The node of the fleet that spoke for it. */
+  node?: string | undefined
   method: string
   failure: Failure
   /** As it was given, whether there is such a one or not. */
@@ -183,6 +186,7 @@ export interface Operations extends ScreenOperations<OutputFeed>, TranscriptOper
   readonly agents: AgentOperations
   readonly trials: TrialOperations
   readonly notify: NotifyOperations
+  readonly nodes: NodeOperations
   /** `follow` says that the caller will open its output next: then no update of it is missed. */
   execute(
     caller: Caller,
@@ -226,7 +230,7 @@ export interface Operations extends ScreenOperations<OutputFeed>, TranscriptOper
    * Makes the reader of a feed a driver: whom a blocked child waits for, who holds the lease. What
    * was sent to one that acknowledges is kept until it says so, from the first byte on.
    */
-  drive(caller: Caller, feed: OutputFeed, acknowledges: boolean): Driver
+  drive(caller: Caller, feed: DrivenFeed, acknowledges: boolean): Driver
   /** Every change of state the caller may see, until disposed. */
   watch(
     caller: Caller,
@@ -266,6 +270,9 @@ export interface OutputFeed extends Disposable {
   /** Output bytes of both streams before what comes next. */
   passedBytes(): number
 }
+
+/** As far as it matters to those who drive by it. */
+export type DrivenFeed = Pick<OutputFeed, "executionId" | "record" | "position">
 
 export type OutputForm = "text" | "bytes"
 

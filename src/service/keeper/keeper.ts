@@ -24,7 +24,7 @@ import { redactSpec } from "./redact.ts"
 import { removeExecution } from "./remove-execution.ts"
 import { containedStart } from "./starting/contained-start.ts"
 import { nameInUse } from "./starting/name-in-use.ts"
-import { newRecord } from "./starting/new-record.ts"
+import { newRecord, placeOf } from "./starting/new-record.ts"
 import { sameAsPlanned } from "./starting/plan.ts"
 import { Planner } from "./starting/planner.ts"
 import { askedWithKey, repeatedStart } from "./starting/repeated-start.ts"
@@ -103,7 +103,7 @@ export class Keeper {
     if (taken !== null) return fail(taken)
     const mustWait = room.value === "waits"
     const record = newRecord({
-      id: this.#ports.newId(),
+      ...placeOf(given, () => this.#ports.newId()),
       principal,
       ranAs: plan.value.launch.user,
       ...recorded,

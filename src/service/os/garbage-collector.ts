@@ -3,6 +3,7 @@ import { edenGC } from "bun:jsc"
 const mebibyte = 1024 * 1024
 const largeBytes = 76 * mebibyte
 const tooLargeBytes = 86 * mebibyte
+const buffersEveryBytes = 16 * mebibyte
 
 /**
  * Collects garbage after so many bytes of buffers and strings were discarded. The collector by
@@ -15,6 +16,7 @@ export class GarbageCollector {
   readonly #memory: Memory
   #sinceYoung = 0
   #sinceAll = 0
+  #sinceBuffers = 0
 
   constructor(everyBytes: number, memory = ownMemory) {
     this.#everyBytes = everyBytes
@@ -32,6 +34,17 @@ export class GarbageCollector {
     }
     this.#sinceAll = 0
     this.#memory.collectAll()
+  }
+
+  /**
+   * Of buffers that are passed on at once. The runtime collects them by itself, but lets a process
+   * grow to twice of what this one should hold.
+   */
+  readonly reportBuffers = (bytes: number): void => {
+    this.#sinceBuffers += bytes
+    if (this.#sinceBuffers < buffersEveryBytes) return
+    this.#sinceBuffers = 0
+    if (this.#memory.residentBytes() >= tooLargeBytes) this.#memory.collectAll()
   }
 }
 

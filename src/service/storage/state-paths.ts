@@ -24,6 +24,7 @@ export function statePathsIn(directory: string) {
     upgradeLock: at("upgrade.lock"),
     log: at("service.log"),
     startLock: at("start.lock"),
+    fleetIndex: at("fleet-index.sqlite"),
   }
 }
 
@@ -31,13 +32,15 @@ export type StateEntries = { files: string[]; directories: string[]; sockets: st
 
 /** The same by kind, with what is written beside some of them: drafts, and what SQLite adds. */
 export function stateEntriesOf(paths: StatePaths): StateEntries {
-  const { directory: _, transcripts, audit, socket, journal, ...rest } = paths
+  const { directory: _, transcripts, audit, socket, journal, fleetIndex, ...rest } = paths
   const files = Object.values(rest)
   return {
     files: [
       ...files,
       ...files.map((path) => `${path}.new`),
-      ...["", "-wal", "-shm", "-journal"].map((suffix) => `${journal}${suffix}`),
+      ...[journal, fleetIndex].flatMap((path) =>
+        ["", "-wal", "-shm", "-journal"].map((suffix) => `${path}${suffix}`),
+      ),
     ],
     directories: [transcripts, audit],
     sockets: [socket],

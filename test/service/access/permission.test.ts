@@ -8,7 +8,7 @@ const page = join(import.meta.dir, "../../../docs/protocol.md")
 test("docs/protocol.md says which scope each method needs, and which need none", async () => {
   const text = await Bun.file(page).text()
   const table = /^\| scope \| methods \|\n(?:\|.*\n)*/m.exec(text)?.[0] ?? ""
-  const rows = [...table.matchAll(/^\| `(execute|control|read|attest)` \| (`.*) \|$/gm)]
+  const rows = [...table.matchAll(/^\| `(execute|control|read|attest|admin)` \| (`.*) \|$/gm)]
   const told = rows.flatMap(([, scope = "", names = ""]) =>
     names
       .split(", ")

@@ -60,7 +60,7 @@ type Listener = Disposable & {
   listenOn(host: string, port: number): Promise<number>
 }
 
-/** UpdateStreams on the unix socket and on every address; all of them or none. */
+/** Listens on the unix socket and on every address; all of them or none. */
 export async function listen<Talk>(
   where: Where,
   handlers: Handlers<Talk>,

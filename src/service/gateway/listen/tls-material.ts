@@ -9,6 +9,16 @@ export type TlsFiles = {
   key: string
   /** Null: clients need no certificate. */
   clientCa: string | null
+  /** Which settings they come from. */
+  flags?: TlsFlags
+}
+
+type TlsFlags = { cert: string; key: string; clientCa: string }
+
+const clientFlags: TlsFlags = {
+  cert: "--tls-cert",
+  key: "--tls-key",
+  clientCa: "--tls-client-ca",
 }
 
 /** What was read from the files, and fits together. */
@@ -25,23 +35,24 @@ export type TlsMaterial = {
 
 /** Reads the files; a failure says what is wrong with which of them, and what to do. */
 export function readTlsMaterial(files: TlsFiles): Result<TlsMaterial, string> {
-  const cert = readPem("--tls-cert", files.cert)
+  const flags = files.flags ?? clientFlags
+  const cert = readPem(flags.cert, files.cert)
   if (!cert.ok) return cert
-  const key = readPem("--tls-key", files.key)
+  const key = readPem(flags.key, files.key)
   if (!key.ok) return key
-  const certificates = certificatesIn("--tls-cert", files.cert, cert.value)
+  const certificates = certificatesIn(flags.cert, files.cert, cert.value)
   if (!certificates.ok) return certificates
-  const privateKey = privateKeyIn(files.key, key.value)
+  const privateKey = privateKeyIn(flags.key, files.key, key.value)
   if (!privateKey.ok) return privateKey
   const [own] = certificates.value
   if (!own.checkPrivateKey(privateKey.value)) {
     return fail(
-      `--tls-key ${files.key} does not match the first certificate in --tls-cert ` +
+      `${flags.key} ${files.key} does not match the first certificate in ${flags.cert} ` +
         `${files.cert}: use its own key, and put the service's own certificate ` +
         "before its intermediates.",
     )
   }
-  const clientCa = readClientCa(files.clientCa)
+  const clientCa = readClientCa(flags.clientCa, files.clientCa)
   if (!clientCa.ok) return clientCa
   return ok({
     cert: cert.value,
@@ -49,7 +60,7 @@ export function readTlsMaterial(files: TlsFiles): Result<TlsMaterial, string> {
     clientCa: clientCa.value,
     expiresAt: own.validToDate,
     fingerprint: own.fingerprint256,
-    warnings: keyWarnings(files.key),
+    warnings: keyWarnings(flags.key, files.key),
   })
 }
 
@@ -77,10 +88,10 @@ function certificatesIn(flag: string, path: string, pem: string): Result<Certifi
   return fail(`${flag} ${path} contains no certificate: use a PEM file, with BEGIN CERTIFICATE.`)
 }
 
-function privateKeyIn(path: string, pem: string): Result<KeyObject, string> {
+function privateKeyIn(flag: string, path: string, pem: string): Result<KeyObject, string> {
   if (/^(?:-----BEGIN ENCRYPTED|Proc-Type: 4,ENCRYPTED)/m.test(pem)) {
     return fail(
-      `--tls-key ${path} is encrypted, and the service cannot ask for the passphrase: decrypt it ` +
+      `${flag} ${path} is encrypted, and the service cannot ask for the passphrase: decrypt it ` +
         `with \`openssl pkey -in ${path} -out NEW\`, and make NEW readable for this user only.`,
     )
   }
@@ -88,23 +99,21 @@ function privateKeyIn(path: string, pem: string): Result<KeyObject, string> {
     return ok(createPrivateKey(pem))
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    return fail(
-      `--tls-key ${path} contains no private key: use a PEM file, with BEGIN PRIVATE KEY.`,
-    )
+    return fail(`${flag} ${path} contains no private key: use a PEM file, with BEGIN PRIVATE KEY.`)
   }
 }
 
-function readClientCa(path: string | null): Result<string | null, string> {
+function readClientCa(flag: string, path: string | null): Result<string | null, string> {
   if (path === null) return ok(null)
-  const pem = readPem("--tls-client-ca", path)
+  const pem = readPem(flag, path)
   if (!pem.ok) return pem
-  const certificates = certificatesIn("--tls-client-ca", path, pem.value)
+  const certificates = certificatesIn(flag, path, pem.value)
   return certificates.ok ? pem : certificates
 }
 
 /** A key on a volume of a container may be unable to have another mode, so it is only said. */
-function keyWarnings(path: string): string[] {
+function keyWarnings(flag: string, path: string): string[] {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if ((mode & 0o077) === 0) return []
-  return [`--tls-key ${path} can be read by other users of this machine: run \`chmod 600 ${path}\``]
+  return [`${flag} ${path} can be read by other users of this machine: run \`chmod 600 ${path}\``]
 }

@@ -40,7 +40,7 @@ export class AuditTrail implements Refusals {
 
   refused({ failure, executionId, ...asked }: Refusal): void {
     if (failure.audited === true) return
-    const { principal, address, via, method } = asked
+    const { principal, address, via, method, node } = asked
     const { reason } = failure
     const id = ExecutionIdPrefix.safeParse(executionId).data
     const attempt: RefusedAttempt = {
@@ -48,13 +48,14 @@ export class AuditTrail implements Refusals {
       principal,
       address,
       via,
+      ...(node === undefined ? {} : { from_node: node }),
       method,
       ...(id === undefined ? {} : { execution_id: id }),
       outcome: "refused",
       reason,
       message: auditMessage(failure),
     }
-    const kind = JSON.stringify([principal, address, via, method, reason])
+    const kind = JSON.stringify([principal, address, via, node, method, reason])
     const taken = this.#refusals.add(kind, attempt, this.#timing.monotonicMs())
     if (taken === "first") this.#tell(attempt)
     else if (taken === "full") this.#others += 1

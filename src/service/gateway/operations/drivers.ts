@@ -1,8 +1,8 @@
 import type { ExecutionId } from "../../../execution/id.ts"
 import type { Position } from "../../../execution/record.ts"
-import type { Budget } from "../../../execution/spec.ts"
+import type { Budget, ExecutionSpec } from "../../../execution/spec.ts"
 import type { Caller } from "../../access/caller.ts"
-import type { Driver, OutputFeed } from "../ports.ts"
+import type { DrivenFeed, Driver } from "../ports.ts"
 import { decodeCursor } from "./cursor.ts"
 import type { KeeperLink } from "./keeper-link.ts"
 
@@ -21,7 +21,7 @@ export class Drivers {
     this.#link = link
   }
 
-  drive(caller: Caller, feed: OutputFeed, acknowledges = false): Driver {
+  drive(caller: Caller, feed: DrivenFeed, acknowledges = false): Driver {
     const { spec } = feed.record()
     const driven = this.#driven(feed.executionId)
     const taken = new TakenOutput(feed.position(), trailOf(spec.budget), acknowledges)
@@ -32,7 +32,7 @@ export class Drivers {
     const matters = blocks || spec.onDisconnect === "cancel"
     if (matters) driven.tell()
     return {
-      ackAfterBytes: blocks && acknowledges ? ackAfterBytes(spec.budget) : null,
+      ackAfterBytes: acknowledges ? ackAfterBytes(spec) : null,
       sent() {
         if (blocks && taken.sent(feed.position(), isStuck(feed))) driven.tell()
       },
@@ -64,7 +64,7 @@ export class Drivers {
 }
 
 /** The child waits although everything was sent: to keep some of it back would be for ever. */
-function isStuck(feed: OutputFeed): boolean {
+function isStuck(feed: DrivenFeed): boolean {
   const { blocked, transcript } = feed.record()
   return blocked && feed.position().sequence >= transcript.end.sequence
 }
@@ -166,8 +166,10 @@ function trailOf({ bytes, lines }: Budget): number {
   return lines === null ? Math.min(trailBytes, Math.floor(bytes / 4)) : 0
 }
 
-function ackAfterBytes({ bytes }: Budget): number {
-  return Math.max(minAckBytes, Math.floor(bytes / acksPerBudget))
+/** How much a driver may take before it should say so; null where nobody waits for that. */
+export function ackAfterBytes({ budget }: Pick<ExecutionSpec, "budget">): number | null {
+  if (budget.policy !== "block") return null
+  return Math.max(minAckBytes, Math.floor(budget.bytes / acksPerBudget))
 }
 
 function lowest(positions: Position[]): Position | null {

@@ -16,4 +16,6 @@ export type OperationPorts = {
   output: OutputMetrics
   screens: Screens
   notify: NotifyPorts
+  /** Who asks these operations has placed what it starts, and refused what clients may not say. */
+  isOfFleet: boolean
 }

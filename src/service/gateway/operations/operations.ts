@@ -23,10 +23,12 @@ import { Drivers } from "./drivers.ts"
 import { feedStart } from "./feed-start.ts"
 import { freshest } from "./freshest.ts"
 import { listPage } from "./list-page.ts"
+import { noNodes } from "./no-nodes.ts"
 import { notifyOperations, permitTargets } from "./notify.ts"
 import type { OperationPorts } from "./operation-ports.ts"
 import { TranscriptFeed, transcriptExpired } from "./output-feed.ts"
 import { originOf, ownedOf } from "./owned.ts"
+import { placeRefusal } from "./place-refusal.ts"
 import { readChunks, readPage } from "./read-chunks.ts"
 import { ReadScheduler } from "./read-scheduler.ts"
 import { screenOperations } from "./screen-operations.ts"
@@ -47,6 +49,7 @@ export function createOperations(ports: OperationPorts): Operations {
   const operations: Operations = {
     policy: ports.policy,
     trials: trialOperations({ link, journal }),
+    nodes: noNodes,
     notify: notifyOperations({
       ...ports.notify,
       link,
@@ -69,6 +72,8 @@ export function createOperations(ports: OperationPorts): Operations {
     async execute(caller, request, follow) {
       const permitted = permit(caller, scopeOf.execute)
       if (!permitted.ok) return permitted
+      const misplaced = ports.isOfFleet ? null : placeRefusal(request)
+      if (misplaced !== null) return fail(misplaced)
       const named = permitTargets(caller, request.notify, ports.notify.settings)
       if (!named.ok) return named
       // Whoever may see and end everybody's executions is not bound by the limits of one.

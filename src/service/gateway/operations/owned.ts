@@ -3,8 +3,8 @@ import type { Origin } from "../../../protocol/audit-entry.ts"
 import type { Caller } from "../../access/caller.ts"
 
 /** Of whatever a caller is known by: what the keeper notes. */
-export function originOf({ principal, address, via }: Caller): Origin {
-  return { principal, address, via }
+export function originOf({ principal, address, via, node }: Caller): Origin {
+  return { principal, address, via, ...(node === undefined ? {} : { from_node: node }) }
 }
 
 export function ownedOf({ principal, spec }: ExecutionRecord): Owned {

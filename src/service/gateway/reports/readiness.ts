@@ -1,3 +1,4 @@
+import type { FleetTrouble } from "../../../fleet/fleet-trouble.ts"
 import type { Obstacle } from "../../../protocol/ipc.ts"
 
 type Explained = Record<string, { message: string; action: string; passes: boolean }>
@@ -54,7 +55,33 @@ export const unreadinessReasons = {
     action: "Replace the files of --tls-cert and --tls-key; they are loaded without a restart.",
     passes: false,
   },
-} as const satisfies Explained & Record<Obstacle, Explained[string]>
+  "fleet-engine-unreachable": {
+    message:
+      "The engine of the fleet cannot be reached: nothing new is started; what runs goes on.",
+    action: "Check the NATS servers named by --fleet, and the network to them.",
+    passes: true,
+  },
+  "fleet-engine-unsafe": {
+    message: "The engine of the fleet may lose what it has acknowledged, so it is not used.",
+    action: "Run `cc-executor doctor` to see what it needs, or use --fleet-unsafe to try it out.",
+    passes: false,
+  },
+  "fleet-not-joined": {
+    message: "This node has not joined its fleet: nothing new is started.",
+    action: "Wait a moment; if it persists, look for `fleet` in the log of the service.",
+    passes: true,
+  },
+  "fleet-name-taken": {
+    message: "Another service has joined the fleet by the name of this node.",
+    action: "Give each node a name of its own with --node-name, and start this one again.",
+    passes: false,
+  },
+  "fleet-forgotten": {
+    message: "This node was forgotten by its fleet.",
+    action: "Take it back with `cc-executor node undrain`, at another node.",
+    passes: false,
+  },
+} as const satisfies Explained & Record<Obstacle | FleetTrouble, Explained[string]>
 
 export type UnreadinessName = keyof typeof unreadinessReasons
 export type Unready = { name: UnreadinessName } & Explained[string]
@@ -67,6 +94,8 @@ export type ReadinessSources = {
   /** Of the certificate in use; null without TLS. */
   certificateExpiresAt: () => Date | null
   now: () => Date
+  /** None for a service of its own. */
+  fleetTroubles: () => readonly FleetTrouble[]
 }
 
 /** All that is wrong, the most pressing first; empty when the service takes work. */
@@ -80,6 +109,7 @@ export async function findUnreadiness(sources: ReadinessSources): Promise<Unread
     ...(obstacles ?? ["keeper-busy" as const]),
     ...(sources.tokensAreReadable() ? [] : ["tokens-unreadable" as const]),
     ...(isExpired ? ["certificate-expired" as const] : []),
+    ...sources.fleetTroubles(),
   ]
   return names.map((name) => ({ name, ...unreadinessReasons[name] }))
 }

@@ -1,16 +1,10 @@
-import { liveStates } from "../../../execution/state.ts"
-import type { Result } from "../../../lib/result.ts"
-import { singleFlight } from "../../../lib/single-flight.ts"
-import { createLogger, type Logger } from "../../../log/log.ts"
+import { createLogger } from "../../../log/log.ts"
 import { standardOutput } from "../../../log/standard-output.ts"
-import type { Failure } from "../../../protocol/failure.ts"
-import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
 import { LoopLag } from "../../metrics/loop-lag.ts"
 import { DescriptorReserve } from "../../os/descriptor-reserve.ts"
 import { ownDescriptorCount } from "../../os/descriptors.ts"
 import { GarbageCollector } from "../../os/garbage-collector.ts"
 import { acceptedSockets, mostDescriptors } from "../../os/network/accepted-sockets.ts"
-import { endLeftovers } from "../../os/trees/sweep.ts"
 import { openJournalReader } from "../../storage/journal/journal-reader.ts"
 import { createTranscriptReader } from "../../storage/transcript/read/reader.ts"
 import { afterTimer, createHttpApp } from "../../transports/http/app.ts"
@@ -32,8 +26,12 @@ import { findUnreadiness } from "../reports/readiness.ts"
 import { openAccess } from "./access.ts"
 import { serveClients } from "./clients.ts"
 import { type Delivering, deliver, ownAddress } from "./deliver.ts"
+import { endTrees } from "./end-trees.ts"
+import type { JoinFleet } from "./fleet-seam.ts"
 import { healthFactsOf } from "./health-facts.ts"
+import { join } from "./join-fleet.ts"
 import { keeperChannel, untilToldToEnd } from "./keeper-channel.ts"
+import { keeperReport } from "./keeper-report.ts"
 import { serveMcp } from "./mcp.ts"
 import type { ExtendMcp } from "./mcp-transports.ts"
 import { readWith } from "./read-with-reserve.ts"
@@ -42,13 +40,13 @@ import { unseenClient } from "./unseen-client.ts"
 
 /** Characters of text sent: each message was a string before. */
 const collectEveryLength = 8 * 1024 * 1024
-/** How long a health page or a scrape waits for the keeper. */
-const keeperPatienceMs = 1000
 
 export type GatewayOptions = {
   commit?: string
   /** Adds to MCP what only a test needs. */
   extendMcp?: ExtendMcp
+  /** Another way to be one node of several, for tests of what nodes are to each other. */
+  joinFleet?: JoinFleet
 }
 
 /** Serves clients for the keeper that started this process; answers the exit code. */
@@ -101,13 +99,14 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const requests = new RequestMetrics()
   using lag = new LoopLag()
   using screens = new KeptScreens(spawnScreens(settings), live, () => open(link), log)
-  const operations = createOperations({
+  const local = createOperations({
     screens,
     link: () => open(link),
     journal: () => open(journal),
     transcripts: () => transcripts,
     live,
     policy: settings.policy,
+    isOfFleet: settings.fleet !== null,
     output,
     notify: { settings: settings.notify, courier: async () => (await delivering?.courier) ?? null },
   })
@@ -118,11 +117,34 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   })
   const { access } = settings
   using clientAccess = openAccess(settings, log)
+  const admission = Promise.withResolvers<void>()
+  const untilAdmitted = () => (journal === null ? admission.promise : null)
+  const rpcAnswered = requests.rpcAnswered.bind(requests)
+  const joined = await join(options.joinFleet, {
+    settings,
+    local,
+    link: () => open(link),
+    journal: () => open(journal),
+    log,
+    refusals: trail,
+    refused: (refusal) => trail.refused(unseenClient(refusal)),
+    answered: rpcAnswered,
+    reportGarbage: garbage.reportGarbage,
+    reportBuffers: garbage.reportBuffers,
+    descriptors: mostDescriptors(),
+    untilAdmitted,
+  })
+  if (!joined.ok) {
+    channel.send({ kind: "cannot-listen", code: "EFLEET", message: joined.failure })
+    return 1
+  }
+  using fleet = joined.value
+  const { operations } = fleet ?? { operations: local }
   using openSessions = new Sessions({ ...settings, ...access }, operations, {
     log,
     refusals: trail,
     reportGarbage: garbage.reportGarbage,
-    answered: (method, seconds) => requests.rpcAnswered(method, seconds),
+    answered: rpcAnswered,
     flooded: (caller) => clientAccess.bans.ban(caller),
   })
   sessions = openSessions
@@ -141,26 +163,21 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   )
   if (settings.preloadMcp) await mcp.preload()
   const closing = new AbortController()
-  const admission = Promise.withResolvers<void>()
   const streams = {
     maxStreams: settings.maxSessions,
     maxStreamsPerPrincipal: settings.maxSessionsPerPrincipal,
   }
   const mcpCalls = new CallLimiter(streams)
   const keeper = link
-  const askObstacles = singleFlight(
-    () => keeper.call("condition", {}),
-    keeperPatienceMs,
-    afterTimer,
-  )
-  const askMetrics = singleFlight(() => keeper.call("metrics", {}), keeperPatienceMs, afterTimer)
+  const report = keeperReport(keeper)
   const unreadiness = () =>
     findUnreadiness({
       isDraining: () => isDraining || !hasKeeper(),
-      obstacles: async () => valueOf(await askObstacles())?.obstacles ?? null,
+      obstacles: report.obstacles,
       tokensAreReadable: () => clientAccess.tokensAreReadable(),
       certificateExpiresAt: () => certificateExpiresAt,
       now: () => new Date(),
+      fleetTroubles: () => fleet?.troubles?.() ?? [],
     })
   const healthFacts = healthFactsOf({
     settings,
@@ -168,8 +185,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
     live: () => journal?.countLive() ?? {},
     certificateExpiresAt: () => certificateExpiresAt,
   })
-  const keeperMetrics = async () => valueOf(await askMetrics())?.metrics ?? null
-  using history = new History({ facts: healthFacts, keeper: keeperMetrics })
+  using history = new History({ facts: healthFacts, keeper: report.metrics })
   const app = createHttpApp({
     operations,
     metrics: () =>
@@ -180,7 +196,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
         readers: () => live.readerCount,
         unreadiness,
         certificateExpiresAt: () => certificateExpiresAt,
-        keeper: keeperMetrics,
+        keeper: report.metrics,
         output,
         requests,
         lag,
@@ -216,7 +232,7 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
       bounds: connectionBounds(mostDescriptors(), settings.maxMessageBytes),
     },
     serveClients({
-      untilAdmitted: () => (journal === null ? admission.promise : null),
+      untilAdmitted,
       hasKeeper,
       settings,
       sessions: openSessions,
@@ -274,21 +290,6 @@ export async function serveGateway(options: GatewayOptions = {}): Promise<number
   const told = [openSessions.farewell(false, "closed"), untilAnswered(mcpCalls)]
   await Promise.all([endTrees(settings, journal, log), ...told])
   return 0
-}
-
-/** The keeper died, and nobody else is left to end what it ran. */
-async function endTrees(
-  settings: GatewaySettings,
-  journal: JournalReader | null,
-  log: Logger,
-): Promise<void> {
-  const left = liveStates.flatMap((state) => journal?.list({ state, limit: 1000 })?.records ?? [])
-  log.error({ executions: left.length }, "keeper gone: ending its executions")
-  await endLeftovers(settings.stateDir, null, left)
-}
-
-function valueOf<Value>(answer: Result<Value, Failure> | null): Value | null {
-  return answer?.ok === true ? answer.value : null
 }
 
 function open<Value>(value: Value | null): Value {

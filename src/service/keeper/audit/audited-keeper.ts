@@ -4,7 +4,13 @@ import { Deduplicator } from "../../../lib/deduplicator.ts"
 import { fail, type Result } from "../../../lib/result.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { RuleDecision } from "../../../protocol/agent-host.ts"
-import type { Attempt, Origin, RefusedAttempt, TrialFacts } from "../../../protocol/audit-entry.ts"
+import type {
+  Attempt,
+  Origin,
+  PassedOnAttempt,
+  RefusedAttempt,
+  TrialFacts,
+} from "../../../protocol/audit-entry.ts"
 import { auditMessage } from "../../../protocol/audit-message.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
 import type { Failure, Reason } from "../../../protocol/failure.ts"
@@ -178,6 +184,11 @@ export class AuditedKeeper {
     for (const { message = "", ...refusal } of refusals) {
       this.#audit.note({ ...refusal, message: redactMessage(message, this.#redaction) })
     }
+  }
+
+  /** By another node, for a caller of this one. */
+  passedOn(attempt: PassedOnAttempt): void {
+    this.#audit.note(attempt)
   }
 
   ended(record: ExecutionRecord): void {

@@ -117,6 +117,9 @@ export function answerRequest(
     case "audit":
       audited.refusedElsewhere(keeperMethods.audit.params.parse(params).refusals)
       return ok({})
+    case "auditPassedOn":
+      audited.passedOn(keeperMethods.auditPassedOn.params.parse(params).attempt)
+      return ok({})
     case "live":
       return ok({ records: keeper.live.all().map(({ record }) => record) })
     case "find": {

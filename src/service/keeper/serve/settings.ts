@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { hostname } from "node:os"
 import type { Config } from "../../../config/config.ts"
 import {
   commandTarget,
@@ -15,6 +16,7 @@ import { isErrno } from "../../../lib/errno.ts"
 import { fail, ok, type Result } from "../../../lib/result.ts"
 import type { AgentOptions } from "../../../protocol/agent.ts"
 import type { ExecuteParams } from "../../../protocol/execute.ts"
+import type { FleetSettings } from "../../../protocol/fleet-settings.ts"
 import type { GatewaySettings } from "../../../protocol/gateway-settings.ts"
 import type { AuditLogSettings } from "../../audit/audit-log.ts"
 import { wayProblem } from "../../gateway/notifications/read-source.ts"
@@ -196,6 +198,7 @@ export function gatewaySettings(
     policy: options.policy,
     runAs: config.runAs,
     notify,
+    fleet: fleetSettingsOf(config),
     servesConsole: !config.noConsole,
     preloadMcp: config.preloadMcp,
     self: [...options.self],
@@ -224,6 +227,33 @@ export function tlsFiles(config: Config): GatewaySettings["listen"]["tls"] {
   return port === null || cert === null || key === null ? null : { cert, key, clientCa }
 }
 
+/** Null for a service of its own; what must come with `--fleet` was checked with the rest. */
+function fleetSettingsOf(config: Config): FleetSettings | null {
+  const { fleet: servers, advertise, fleetCa: ca, fleetCert: cert, fleetKey: key } = config
+  if (servers === null || advertise === null) return null
+  if (ca === null || cert === null || key === null) return null
+  return {
+    servers,
+    node: config.nodeName ?? nodeNameOf(hostname()),
+    labels: config.nodeLabels ?? {},
+    advertise,
+    ca,
+    cert,
+    key,
+    credentials: config.fleetCredentials,
+    lostAfterMs: config.fleetLostAfterMs,
+    unsafe: config.fleetUnsafe,
+    slots: config.maxExecutions,
+  }
+}
+
+/** The host's name, without what a node's name must not have. */
+function nodeNameOf(host: string): string {
+  const [first = ""] = host.toLowerCase().split(".")
+  const plain = first.replaceAll(/[^a-z0-9-]+/g, "-").slice(0, 63)
+  return plain.replaceAll(/^-+|-+$/g, "") || "node"
+}
+
 /** What runs under an allow-list as this very user could come back by the port, as its owner. */
 function trustsLoopback(config: Config, policy: GatewaySettings["policy"]): boolean {
   const couldComeBack = policy === "allow-list" && config.runAs === null
@@ -236,7 +266,8 @@ function trustsLoopback(config: Config, policy: GatewaySettings["policy"]): bool
  */
 export function fingerprint(request: ExecuteParams, agent: AgentOptions | null): string {
   // How output travels is no part of what runs: a client may come back with another encoding.
-  const { idempotency_key: _, acknowledges: __, encoding: ___, ...rest } = request
+  const { idempotency_key: _, acknowledges: __, encoding: ___, ...what } = request
+  const { on: ____, placed: _____, ...rest } = what // where it runs is no part of it either
   const asked = agent === null ? rest : { ...rest, agent }
   return createHash("sha256").update(canonicalText(asked)).digest("hex")
 }

@@ -1,13 +1,23 @@
+import type { ExecutionId } from "../../../execution/id.ts"
 import {
   type ExecutionRecord,
   type RanAs,
   startOfTranscript,
   unknownResourceUse,
 } from "../../../execution/record.ts"
+import type { ExecuteParams } from "../../../protocol/execute.ts"
 
 type Asked = Pick<
   ExecutionRecord,
-  "id" | "principal" | "spec" | "redacted" | "containment" | "createdAt" | "trial" | "withinTrial"
+  | "id"
+  | "principal"
+  | "spec"
+  | "redacted"
+  | "containment"
+  | "createdAt"
+  | "trial"
+  | "withinTrial"
+  | "placement"
 > & {
   /** Null is the service's own user. */
   ranAs: RanAs | null
@@ -40,4 +50,14 @@ export function newRecord({ ranAs, ...asked }: Asked): ExecutionRecord {
     killedAfterExit: [],
     survivors: [],
   }
+}
+
+/** Its id, and where the fleet has placed it: whoever has placed it has chosen both. */
+export function placeOf(
+  { placed }: ExecuteParams,
+  newId: () => ExecutionId,
+): Pick<ExecutionRecord, "id" | "placement"> {
+  if (placed === undefined) return { id: newId() }
+  const { execution_id: id, node, epoch, attempt } = placed
+  return { id, placement: { node, epoch, attempt } }
 }

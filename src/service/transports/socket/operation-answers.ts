@@ -63,3 +63,18 @@ export const notifyAnswers: Record<Extract<MethodName, `notify.${string}`>, Answ
     plain(await operations.notify.test(caller, params)),
   ),
 }
+
+export const nodeAnswers: Record<Extract<MethodName, `node.${string}`>, Answer<unknown>> = {
+  "node.list": taking("node.list", async ({ operations, caller }, params) =>
+    plain(await operations.nodes.list(caller, params)),
+  ),
+  "node.drain": taking("node.drain", async ({ operations, caller }, params) =>
+    plain(await operations.nodes.drain(caller, params)),
+  ),
+  "node.undrain": taking("node.undrain", async ({ operations, caller }, params) =>
+    plain(await operations.nodes.undrain(caller, params)),
+  ),
+  "node.forget": taking("node.forget", async ({ operations, caller }, params) =>
+    plain(await operations.nodes.forget(caller, params)),
+  ),
+}

@@ -16,7 +16,7 @@ import type { Screen } from "../../../protocol/screen.ts"
 import type { OutputFeed } from "../../gateway/ports.ts"
 import { inputBytes } from "./input-bytes.ts"
 import { type Answer, plain, type Reply, type SessionScope, taking } from "./method-answer.ts"
-import { agentAnswers, notifyAnswers, trialAnswers } from "./operation-answers.ts"
+import { agentAnswers, nodeAnswers, notifyAnswers, trialAnswers } from "./operation-answers.ts"
 import { Subscription } from "./subscription.ts"
 
 export async function answerMethod(
@@ -33,6 +33,7 @@ const answers: Record<MethodName, Answer<unknown>> = {
   ...agentAnswers,
   ...trialAnswers,
   ...notifyAnswers,
+  ...nodeAnswers,
   execute: taking("execute", execute),
   attach: taking("attach", attach),
   control: taking(

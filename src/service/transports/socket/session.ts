@@ -53,7 +53,11 @@ export type SessionOptions = NewSession & {
   refusals: Refusals
   /** A request was answered, or refused; the method is one of ours, or `unknown`. */
   answered: (method: string, seconds: number) => void
+  /** What answers requests; without it, all that clients are answered with. */
+  answer?: (session: SessionScope, method: string, params: unknown) => MethodOutcome
 }
+
+type MethodOutcome = ReturnType<typeof answerMethod>
 
 const mostSubscriptions = 65_535
 
@@ -250,7 +254,7 @@ export class Session implements SessionScope, Disposable {
   async #answer(request: RpcRequest): Promise<Result<Reply, Failure>> {
     const { method, params } = request
     try {
-      const answer = () => answerMethod(this, method, params)
+      const answer = () => (this.#options.answer ?? answerMethod)(this, method, params)
       if (method === "execute") return await this.#executing.run(answer)
       return await this.#executing.runAfterQueued(() =>
         largeReads.has(method) ? this.#reading.run(() => this.#whenTaken(answer)) : answer(),

@@ -18,13 +18,15 @@ export type WatcherSocket = SubscriberSocket & {
 export class WatchedChanges implements Disposable {
   readonly #socket: WatcherSocket
   readonly #tooSlow: () => void
+  readonly #message: (record: ExecutionRecord) => string
   readonly #untold = new Map<string, ExecutionRecord>()
   #watch: Disposable | null = null
 
   /** `tooSlow`: too much has changed that the client has not been told of. */
-  constructor(socket: WatcherSocket, tooSlow: () => void) {
+  constructor(socket: WatcherSocket, tooSlow: () => void, message = viewMessage) {
     this.#socket = socket
     this.#tooSlow = tooSlow
+    this.#message = message
   }
 
   watch(labels: Record<string, string> | undefined): Result<Record<string, never>, Failure> {
@@ -52,10 +54,14 @@ export class WatchedChanges implements Disposable {
 
   #tell(record: ExecutionRecord): void {
     if (!this.#socket.isBlocked) {
-      this.#socket.send(notificationMessage("execution.changed", viewOf(record)))
+      this.#socket.send(this.#message(record))
       return
     }
     this.#untold.set(record.id, record)
     if (this.#untold.size > mostUntold) this.#tooSlow()
   }
+}
+
+function viewMessage(record: ExecutionRecord): string {
+  return notificationMessage("execution.changed", viewOf(record))
 }

@@ -3,6 +3,7 @@ import { fail, ok, type Result } from "../../../../src/lib/result.ts"
 import { viewOf } from "../../../../src/protocol/execution-view.ts"
 import { type Failure, failure } from "../../../../src/protocol/failure.ts"
 import type { Caller } from "../../../../src/service/access/caller.ts"
+import { noNodes } from "../../../../src/service/gateway/operations/no-nodes.ts"
 import type { Operations } from "../../../../src/service/gateway/ports.ts"
 import { someReceipt } from "../../storage/journal/sample-executions.ts"
 import { FakeExecution } from "./fake-execution.ts"
@@ -54,6 +55,7 @@ export class FakeOperations implements Operations {
       this.#answer("agent.inbox", caller, params, () => ok({ questions: [], interrupted: [] })),
   }
 
+  nodes: Operations["nodes"] = noNodes
   notify: Operations["notify"] = {
     list: async (caller, params) =>
       this.#answer("notify.list", caller, params, () => ok({ targets: [], deliveries: [] })),

@@ -38,7 +38,7 @@ export class FeedWalk implements Disposable {
       }
       const event = this.take()
       if (event !== null) return event
-      if (this.#options.untilSequence !== null) return null
+      if (this.#isAtEnd()) return null
       await this.#wakeUp.wait()
     }
   }
@@ -65,6 +65,12 @@ export class FeedWalk implements Disposable {
   [Symbol.dispose](): void {
     this.#owned.dispose()
     this.#wakeUp.set()
+  }
+
+  /** What is on its way from another node is not there yet, and comes. */
+  #isAtEnd(): boolean {
+    const { untilSequence } = this.#options
+    return untilSequence !== null && this.feed.position().sequence >= untilSequence
   }
 
   #isPastEnd(event: FeedEvent): boolean {

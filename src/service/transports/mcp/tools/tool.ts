@@ -157,6 +157,7 @@ const advice: Record<Reason, string> = {
   ALREADY_ANSWERED: "It was answered before: call `agent_wait` to see what it does now.",
   SESSION_BUSY:
     "Use the execution that has the session, or pass `take_over` to end that one first.",
+  FLEET_UNAVAILABLE: "Wait, then call again; what runs goes on meanwhile.",
   GIT_REFUSED: "Do what the message says, or start the session without `worktree`.",
   OUTCOME_UNKNOWN: "Repeat the call with the same turn_id: it is done once.",
 }
