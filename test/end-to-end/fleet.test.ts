@@ -147,7 +147,9 @@ describe("placing", () => {
 
     const refused = await alice("a", "run", "--on", "node=b", "--", "true")
     expect(refused.error).toContain("No slot is free on b (draining)")
-    expect((await alice("a", "node", "undrain", "b")).error).toContain("`admin`")
+    for (const order of ["drain", "undrain", "forget"]) {
+      expect((await alice("a", "node", order, "b")).error).toContain("`admin`")
+    }
     expect((await local("a", "node", "undrain", "b")).exitCode).toBe(0)
     expect((await alice("a", "run", "--on", "node=b", "--", "true")).exitCode).toBe(0)
     expect((await local("a", "node", "forget", "b")).error).toContain("only a node that is silent")

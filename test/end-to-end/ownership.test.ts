@@ -100,8 +100,8 @@ const nobodys = "a".repeat(26)
 test("what follows covers every method and every route about an execution", () => {
   const asked = new Set(requestsAbout("").map(([method]) => method))
   const others = ["agent.inbox", "execute", "list", "notify.list", "notify.test", "watch"]
-  const ofTrials = Object.keys(methods).filter((name) => name.startsWith("trial."))
-  expect([...asked, ...others, ...ofTrials].toSorted()).toEqual(Object.keys(methods).toSorted())
+  const elsewhere = Object.keys(methods).filter((name) => /^(?:trial|node)\./.test(name))
+  expect([...asked, ...others, ...elsewhere].toSorted()).toEqual(Object.keys(methods).toSorted())
 
   const paths = pathsAbout(":id").map(
     ([method, path]) => `${method.toLowerCase()} ${path.replace(/\?.*/, "")}`,
