@@ -43,6 +43,9 @@ async function chaos(own: number): Promise<void> {
   isOver = true
   await working
   await fleet.ready()
+  // How much gets through meanwhile is a matter of luck; afterwards everything does again.
+  const { started, readWhole } = work
+  await work.until(() => work.started > started + 5 && work.readWhole > readWhole)
 
   const views = await settled(fleet)
   const began = work.groundTruth()
@@ -70,8 +73,6 @@ async function chaos(own: number): Promise<void> {
       story,
     ).toEqual([])
   }
-  expect(work.started, story).toBeGreaterThan(5)
-  expect(work.readWhole, story).toBeGreaterThan(0)
 }
 
 /** Every execution, as its own node tells of it, when none of them runs any more. */
