@@ -162,7 +162,7 @@ describe("an execution", () => {
   test("is told of, as it changes, to who watches", async () => {
     using events = await EventTalk.open(http, "/events?label=watched:yes")
     await finished({ command: "true" })
-    const leavesOneBehind = ["sh", "-c", "sleep 0.2 &"]
+    const leavesOneBehind = ["sh", "-c", "sleep 1 &"]
     const labels = { watched: "yes" }
     const { execution_id } = await finished({ argv: leavesOneBehind, labels })
     await until("its end", () => events.events.some(({ data }) => stateOf(data) === "ended"))

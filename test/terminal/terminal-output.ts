@@ -70,7 +70,10 @@ export function picture(emulator: Emulator) {
       return Array.from({ length: emulator.size.cols }, (_empty, x) => {
         line.loadCell(x, cell)
         const width = cell.getWidth()
-        const isHalf = width === 2 && line.loadCell(x + 1, cell).getWidth() !== 0
+        const widthAt = (at: number) => (at < 0 ? 0 : line.loadCell(at, cell).getWidth())
+        // Of a wide character, where the other half is gone: that shows nothing.
+        const isHalf =
+          (width === 2 && widthAt(x + 1) !== 0) || (width === 0 && widthAt(x - 1) !== 2)
         line.loadCell(x, cell)
         const chars = isHalf ? " " : cell.getChars()
         const isBlank = chars === "" && width !== 0

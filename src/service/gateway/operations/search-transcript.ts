@@ -27,16 +27,17 @@ type SearchedFeed = Pick<OutputFeed, "next" | "cursor" | "passedBytes">
 export async function searchTranscript(
   feed: SearchedFeed,
   params: Pick<ParsedParamsOf<"transcript.search">, "text" | "ignore_case" | "stream" | "limit">,
+  nowMs = () => performance.now(),
 ): Promise<Result<ResultOf<"transcript.search">, Failure>> {
   const search = new PieceSearch(params.text, params.ignore_case)
   const matches: Match[] = []
   let gap: GapNotice | null = null
-  const startedMs = performance.now()
+  const startedMs = nowMs()
   let restedMs = startedMs
   const from = feed.passedBytes()
   while (true) {
     const event = feed.next("bytes")
-    const atMs = performance.now()
+    const atMs = nowMs()
     if (event === null || event.kind === "ended") return page(feed.cursor(), true)
     if (event.kind === "failed") return fail(event.failure)
     if (event.kind === "gap") gap = joinedGap(gap, event)
@@ -52,7 +53,7 @@ export async function searchTranscript(
     }
     if (atMs - restedMs > restAfterMs) {
       await setImmediate()
-      restedMs = performance.now()
+      restedMs = nowMs()
     }
   }
 

@@ -7,6 +7,7 @@ class SlowPieces {
   readonly #pieces: string[]
   readonly #slowMs: number
   #sequence = 0
+  #nowMs = 0
 
   constructor(pieces: string[], slowMs: number) {
     this.#pieces = pieces
@@ -16,13 +17,15 @@ class SlowPieces {
   next(): FeedEvent | null {
     const text = this.#pieces.shift()
     if (text === undefined) return null
-    Bun.sleepSync(this.#slowMs)
+    this.#nowMs += this.#slowMs
     const sequence = this.#sequence
     this.#sequence += text.length
     const bytes = new TextEncoder().encode(text)
     const place = { stream: "stdout", sequence, line: 0, timeMs: 0, next: "" } as const
     return { kind: "output", ...place, bytes, lossy: 0, endsInsideLine: true }
   }
+
+  readonly nowMs = () => this.#nowMs
 
   passedBytes(): number {
     return this.#sequence
@@ -34,11 +37,9 @@ class SlowPieces {
 }
 
 function search(pieces: string[], slowMs: number) {
-  return searchTranscript(new SlowPieces(pieces, slowMs), {
-    text: "needle",
-    ignore_case: false,
-    limit: 10,
-  })
+  const feed = new SlowPieces(pieces, slowMs)
+  const params = { text: "needle", ignore_case: false, limit: 10 }
+  return searchTranscript(feed, params, feed.nowMs)
 }
 
 describe("a search that has looked for long enough", () => {
