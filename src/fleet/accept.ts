@@ -3,7 +3,8 @@ import type { ExecutionRecord } from "../execution/record.ts"
 import { fail, ok, type Result } from "../lib/result.ts"
 import type { ExecuteParams } from "../protocol/execute.ts"
 import { type Failure, failure, withDetails } from "../protocol/failure.ts"
-import type { Caller } from "../service/access/caller.ts"
+import { type Caller, localCaller } from "../service/access/caller.ts"
+import { permit, scopeOf } from "../service/access/permission.ts"
 import type { Operations } from "../service/gateway/ports.ts"
 import type { Stored, Table } from "./engine-port.ts"
 import type { PlacementEntry } from "./entries.ts"
@@ -62,6 +63,8 @@ export class Acceptance {
   ): Promise<Started> {
     const { node, table, local, declareLost } = this.#ports
     const { execution_id: id, attempt } = placed
+    const permitted = permit(caller, scopeOf.execute)
+    if (!permitted.ok) return permitted
     const found = await table.get(id)
     if (!found.ok) return fail(fleetUnavailable(reasonOf(found.failure)))
     const stored = found.value
@@ -69,9 +72,14 @@ export class Acceptance {
     if (stored === null || !isOurs) return fail(placedElsewhere(id))
     const { value } = stored
     if (value.state === "accepted" || value.state === "ended") {
-      const known = await local.status(caller, id)
-      if (known.ok) return ok({ record: known.value, repeated: true })
-      if (value.state === "ended") return known
+      // Whether there is a record is no matter of what this caller may see.
+      const known = await local.status(localCaller("fleet", "fleet"), id)
+      if (known.ok) {
+        const isTheirs = known.value.principal === caller.principal
+        return isTheirs ? ok({ record: known.value, repeated: true }) : fail(notPlaced)
+      }
+      const isMissing = known.failure.reason === "PROCESS_NOT_FOUND"
+      if (value.state === "ended" || !isMissing) return known
       await declareLost(id, stored, "the node had accepted it, and has no record of it")
       return fail(mayHaveStarted(id, node))
     }

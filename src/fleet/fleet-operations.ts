@@ -116,7 +116,8 @@ export function createFleetOperations(ports: FleetOperationPorts): Operations {
       if (!permitted.ok) return permitted
       const known = node === self ? null : mirrored(caller, id)
       const lost = placements.lost(id)
-      if (lost !== null) {
+      const sees = known !== null || (node === self && (await local.status(caller, id)).ok)
+      if (lost !== null && sees) {
         const evidence =
           node === self ? ports.journal().receipt(idOf(id)) : mirror.receipt(idOf(id))
         const message = `Execution ${id} was declared lost: no receipt attests how it ended.`

@@ -175,6 +175,7 @@ export class Placing {
       if (isUnreached || mayGoElsewhere(refusal)) tried.add(node)
       else if (!isUnknown) return started
     }
+    if (known?.value.state === "accepted") return fail(mayHaveStarted(id, known.value.node))
     return fail(refusal ?? fleetUnavailable("too many change the same placement"))
   }
 

@@ -70,7 +70,7 @@ export function picture(emulator: Emulator) {
       return Array.from({ length: emulator.size.cols }, (_empty, x) => {
         line.loadCell(x, cell)
         const width = cell.getWidth()
-        const widthAt = (at: number) => (at < 0 ? 0 : line.loadCell(at, cell).getWidth())
+        const widthAt = (place: number) => (place < 0 ? 0 : line.loadCell(place, cell).getWidth())
         // Of a wide character, where the other half is gone: that shows nothing.
         const isHalf =
           (width === 2 && widthAt(x + 1) !== 0) || (width === 0 && widthAt(x - 1) !== 2)

@@ -55,6 +55,7 @@ export class NatsTable<Value> implements Table<Value> {
     const entries = await this.#bucket.watch()
     using stopping = new DisposableStack()
     const stop = () => entries.stop()
+    stopping.defer(stop)
     aborted.addEventListener("abort", stop, { once: true })
     stopping.defer(() => aborted.removeEventListener("abort", stop))
     if (aborted.aborted) stop()

@@ -149,6 +149,7 @@ export class NodeConnection implements FrameListener, Disposable {
   }
 
   async #dial(identity: NodeIdentity): Promise<void> {
+    await Promise.resolve() // whoever dials knows the connection before it can end
     try {
       const { hostname, port } = new URL(`https://${this.#node.address}`)
       const socket = await Bun.connect<NodeConnection>({
